@@ -1,0 +1,37 @@
+# Each target gets what it needs by itself (scripts/bootstrap); `make help` lists them.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench campaign clean venv
+
+BIN := .venv/bin
+PYTEST_ARGS ?=
+SEEDS ?= 100000
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+venv: ## .venv with the locked dependencies and weft itself, editable
+	@scripts/bootstrap
+
+demo: venv ## a simulated ring: brokers join, and one message reaches its range
+	@$(BIN)/weft sim run examples/first-ring.toml
+
+check: venv ## lint, format, types, import contracts
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+test: check ## check, then every test except those marked slow
+	@$(BIN)/pytest -m "not slow" $(PYTEST_ARGS)
+
+bench: venv ## measure the simulator (bench/)
+	@for file in bench/bench_*.py; do $(BIN)/python "$$file"; done
+
+campaign: venv ## seeded fault schedules; SEEDS=100000
+	@$(BIN)/weft sim campaign --seeds $(SEEDS)
+
+clean: ## remove .venv and every cache
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build out
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,79 @@
+"""How a command ends: exit codes, the errors that carry them, and the one line that a user sees.
+
+    0 done    1 failed    2 wrong usage    3 something this machine lacks
+
+A group raises; only ``run`` prints and chooses the code. Set ``WEFT_DEBUG=1`` to see the traceback behind a line.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from enum import IntEnum
+
+import typer
+
+from weft.core.errors import Misuse
+
+
+class Code(IntEnum):
+    """Exit codes; scripts depend on them."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    LACKING = 3
+
+
+class Failed(Exception):
+    """The command was understood and did not succeed."""
+
+
+class Lacking(Exception):
+    """This machine lacks something; ``install`` is what to do about it."""
+
+    def __init__(self, what: str, install: str) -> None:
+        super().__init__(f"{what} is missing; install it with: {install}")
+
+
+def run(app: typer.Typer, args: Sequence[str] | None = None) -> int:
+    """Run one invocation; whatever happens, the answer is an exit code and at most one line on stderr."""
+    try:
+        outcome = app(None if args is None else list(args), standalone_mode=False, prog_name="weft")
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the outermost frame: nothing may pass it
+        if os.environ.get("WEFT_DEBUG"):
+            traceback.print_exc()
+        line, code = explain(error)
+        if line:
+            print(f"weft: {line}", file=sys.stderr)
+        return code
+    return outcome if isinstance(outcome, int) else Code.DONE
+
+
+def explain(error: BaseException) -> tuple[str, int]:
+    """The line and the exit code for ``error``."""
+    match error:
+        case typer.TyperException():
+            return one_line(error.format_message()), error.exit_code
+        case Lacking():
+            return one_line(str(error)), Code.LACKING
+        case Failed():
+            return one_line(str(error)), Code.FAILED
+        case Misuse():
+            return one_line(str(error)), Code.USAGE
+        case typer.Abort() | KeyboardInterrupt():
+            return "interrupted", Code.FAILED
+        case BrokenPipeError():
+            # The reader of stdout went away (`weft ... | head`); closing stdout again at exit must not complain.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return "", Code.FAILED
+        case OSError():
+            return one_line(str(error)), Code.FAILED
+        case _:
+            text = f"internal error, {type(error).__name__}: {error} (run again with WEFT_DEBUG=1 and report it)"
+            return one_line(text), Code.FAILED
+
+
+def one_line(text: str) -> str:
+    """``text`` without line breaks."""
+    return " ".join(text.split())
