@@ -15,6 +15,8 @@ import typer
 
 from weft.core.errors import Misuse
 
+TYPER_INTERRUPTED = 130  # typer catches Ctrl-C inside a command and answers with this
+
 
 class Code(IntEnum):
     """Exit codes; scripts depend on them."""
@@ -47,6 +49,9 @@ def run(app: typer.Typer, args: Sequence[str] | None = None) -> int:
         if line:
             print(f"weft: {line}", file=sys.stderr)
         return code
+    if outcome == TYPER_INTERRUPTED:
+        print("weft: interrupted", file=sys.stderr)
+        return Code.FAILED
     return outcome if isinstance(outcome, int) else Code.DONE
 
 
