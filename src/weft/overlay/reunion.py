@@ -1,0 +1,92 @@
+"""How two rings that were one become one again, without a restart (overlay §11; Shafaat's ring unification, in DDLL's terms).
+
+A broker remembers whom it lost. From time to time it asks one of them where its own key belongs. If the answer is a place
+``(a, b)`` that is not its own, there are two rings: with ``c`` our ring's last node before ``b``, ``b`` is told to look at
+``c``. ``c`` lies between ``a`` and ``b``, so ``b`` inserts itself behind it; from that one crossing the checks of the ring
+zip the rest together, each neighbour finding the next.
+"""
+
+import msgspec
+
+from weft.core.ids import NodeId
+from weft.core.machine import Outbox, TimerHandlers
+from weft.overlay.api import Ref
+from weft.overlay.contacts import Contacts
+from weft.overlay.keys import before
+from weft.overlay.local import Local
+from weft.overlay.lookup import Found, Lookup
+from weft.overlay.ring.messages import Candidate
+from weft.overlay.settings import Settings
+
+BACKOFF_MAX = 6
+"""A node that stays lost is tried at most this many times less often."""
+
+
+class LostDue(msgspec.Struct, frozen=True, gc=False):
+    """Timer: try a lost broker."""
+
+
+class AskLost(msgspec.Struct, frozen=True, gc=False):
+    """Purpose of a lookup through the lost broker ``node``: where does ``mine`` belong in your ring?"""
+
+    node: NodeId
+    mine: Ref
+
+
+class AskOurs(msgspec.Struct, frozen=True, gc=False):
+    """Purpose of a lookup in our own ring: who is last before ``b``?"""
+
+    b: Ref
+
+
+class Reunion:
+    """In: ``lost``, LostDue, answers of lookups. Out: Candidate to whoever should look again. Bounded by ``lost_max``."""
+
+    def __init__(self, local: Local, contacts: Contacts, lookup: Lookup, settings: Settings) -> None:
+        self._local = local
+        self._contacts = contacts
+        self._lookup = lookup
+        self._settings = settings
+        self.missing: dict[NodeId, int] = {}
+        """Whom we lost, and how often we have asked: the next to be asked comes first."""
+        lookup.askers[AskLost] = self.on_lost_answer
+        lookup.askers[AskOurs] = self.on_our_answer
+        self.timers: TimerHandlers = {LostDue: self.on_lost_due}
+
+    def lost(self, now: float, node: NodeId) -> None:
+        """``node`` does not answer: dead, or on the other side of a partition."""
+        if self._settings.lost_interval_s is None or node == self._local.node:
+            return
+        self.missing[node] = 0
+        if len(self.missing) > self._settings.lost_max:
+            del self.missing[next(iter(self.missing))]
+        self._arm(now)
+
+    def _arm(self, now: float) -> None:
+        if self.missing and LostDue() not in self._local.timers and self._settings.lost_interval_s is not None:
+            rounds = min(1 + min(self.missing.values()), BACKOFF_MAX)
+            wait = self._settings.lost_interval_s * rounds * self._local.rng.uniform(0.75, 1.25)
+            self._local.timers.set(LostDue(), now + wait)
+
+    def on_lost_due(self, now: float, due: LostDue, out: Outbox) -> None:
+        own = self._contacts.own
+        if not own or not self.missing:
+            return
+        node = next(iter(self.missing))
+        self.missing[node] = self.missing.pop(node) + 1
+        mine = self._local.rng.choice(own)
+        self._lookup.ask(now, before(mine.key), AskLost(node, mine), node, out)
+        self._arm(now)
+
+    def on_lost_answer(self, now: float, asked: AskLost, found: Found, out: Outbox) -> None:
+        if found.at is None or found.right is None:
+            return
+        if found.right == asked.mine or self._contacts.is_own(found.right):
+            self.missing.pop(asked.node, None)
+        else:
+            self._lookup.ask(now, before(found.right.key), AskOurs(found.right), None, out)
+
+    def on_our_answer(self, now: float, asked: AskOurs, found: Found, out: Outbox) -> None:
+        if found.at is not None and found.at != asked.b:
+            self._local.count("reunion.hint", out, asked.b)
+            out.send(asked.b.node, Candidate(asked.b, 0, found.at))
