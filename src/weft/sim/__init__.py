@@ -1,0 +1,11 @@
+"""The driver in virtual time: the very machines that ``runtime`` puts on sockets, under a clock that we own.
+
+In     machines, a network, faults, a seed; or a scenario file that says all of that.
+Out    what happened: events, counters, a trace hash, stories, transcripts; the same for the same seed, in any process.
+Never  real time, real sockets, ambient randomness; a protocol's rule: those live in the machines.
+
+Glossary
+    des         the event simulator: one event at a time, ordered by (time, priority, counter)
+    scenario    a TOML file: an overlay, a network, faults, steps, and what must come of it
+    overlays    the one module that names concrete overlays
+"""
