@@ -43,3 +43,16 @@ def fits(left: Ref, new: Ref, right: Ref) -> bool:
 def nearer_left(me: Ref, candidate: Ref, left: Ref) -> bool:
     """Is ``candidate`` a nearer left neighbour of ``me`` than ``left``?"""
     return candidate.key != me.key and between(left.key, candidate.key, me.key)
+
+
+def leftwards(me: Ref, refs: tuple[Ref, ...]) -> tuple[Ref, ...]:
+    """``refs`` as far as each lies further left, without coming round to ``me``.
+
+    In a ring smaller than the list, what comes after ourselves is our own old knowledge: passed on, it would never die.
+    """
+    last = me.key
+    for count, ref in enumerate(refs):
+        if ref.key == me.key or not between(me.key, ref.key, last):
+            return refs[:count]
+        last = ref.key
+    return refs

@@ -14,7 +14,7 @@ from weft.core.machine import Handlers, Message, Outbox, TimerHandlers
 from weft.overlay.api import Ref
 from weft.overlay.keys import Key, between
 from weft.overlay.local import Local
-from weft.overlay.ring.geometry import fits
+from weft.overlay.ring.geometry import fits, leftwards
 from weft.overlay.ring.messages import (
     FIRST,
     Kind,
@@ -182,7 +182,7 @@ class Ring:
         if link.status is Status.INS:
             link.right_seq = message.seq
             if link.left_seq == FIRST:
-                link.lefts = check_neighbours(message.neighbours)
+                link.lefts = leftwards(link.me, check_neighbours(message.neighbours))
             self.enter(now, link, message.note, out)
         elif link.status is Status.DEL:
             self._gone(now, link, out)
@@ -293,7 +293,7 @@ class Ring:
 
     def take_lefts(self, now: float, link: Link, lefts: tuple[Ref, ...], out: Outbox, *, changed: bool) -> None:
         """Adopt a live left neighbour's whole list (Zave), and pass ours on if it became another."""
-        lefts = tuple(ref for ref in lefts if ref != link.me)
+        lefts = leftwards(link.me, lefts)
         differ = lefts != link.lefts
         if differ:
             link.lefts = lefts
