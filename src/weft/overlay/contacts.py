@@ -4,7 +4,7 @@ Routing uses the union (overlay §3, RELAY §5.2): a query is handed on from whi
 their entries and report each change here; a pointer that several tables hold is counted.
 """
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 
 from weft.core.ids import NodeId
 from weft.overlay.api import Ref
@@ -22,6 +22,7 @@ class Contacts:
         self._refs: list[Ref] = []
         self._holders: dict[Ref, int] = {}
         self._own: dict[Key, Ref] = {}
+        self._own_keys: list[Key] = []
         self._shunned: dict[NodeId, float] = {}
 
     def __len__(self) -> int:
@@ -30,13 +31,29 @@ class Contacts:
     @property
     def own(self) -> list[Ref]:
         """Our virtual nodes that are in the ring, in key order."""
-        return sorted(self._own.values(), key=lambda ref: ref.key)
+        return [self._own[key] for key in self._own_keys]
+
+    def own_inside(self, low: Key, high: Key) -> list[Ref]:
+        """Our virtual nodes with ``low <= key < high``, in order."""
+        keys = self._own_keys
+        return [self._own[key] for key in keys[bisect_left(keys, low) : bisect_left(keys, high)]]
+
+    def own_around(self, low: Key, high: Key) -> tuple[Ref | None, Ref | None]:
+        """Our virtual nodes next to a range: the last below ``low``, the first not below ``high``; neither wraps."""
+        keys = self._own_keys
+        below, above = bisect_left(keys, low) - 1, bisect_left(keys, high)
+        return (
+            self._own[keys[below]] if below >= 0 else None,
+            self._own[keys[above]] if above < len(keys) else None,
+        )
 
     def is_own(self, ref: Ref) -> bool:
         return self._own.get(ref.key) == ref
 
     def settle(self, ref: Ref) -> None:
         """Our virtual node ``ref`` is in the ring."""
+        if ref.key not in self._own:
+            insort(self._own_keys, ref.key)
         self._own[ref.key] = ref
         self.add(ref)
 
@@ -44,6 +61,7 @@ class Contacts:
         """Our virtual node ``ref`` is out of the ring."""
         if self._own.get(ref.key) == ref:
             del self._own[ref.key]
+            del self._own_keys[bisect_left(self._own_keys, ref.key)]
             self.drop(ref)
 
     def add(self, ref: Ref) -> None:
