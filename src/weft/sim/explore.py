@@ -18,6 +18,7 @@ from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from weft.core.ids import NodeId
 from weft.core.machine import Message, Outbox, Send
@@ -40,15 +41,20 @@ class Case(msgspec.Struct, frozen=True):
 
     roles: tuple[str, ...]
     timers: int = 0
+    losses: int = 0
+    """How many messages may be lost, each at every place."""
+    doubles: int = 0
+    """How many messages may arrive twice, each at every place."""
 
     def __str__(self) -> str:
-        return "-".join(self.roles) + (f"+{self.timers}t" if self.timers else "")
+        extra = ((self.timers, "t"), (self.losses, "lost"), (self.doubles, "twice"))
+        return "-".join(self.roles) + "".join(f"+{count}{what}" for count, what in extra if count)
 
 
-def cases(nodes: int, timers: int = 0, roles: tuple[str, ...] = ROLES) -> Iterator[Case]:
+def cases(nodes: int, timers: int = 0, losses: int = 0, doubles: int = 0) -> Iterator[Case]:
     """Every assignment of roles in which the first node stays: all that leave somebody, up to rotation of the ring."""
-    for rest in product(roles, repeat=nodes - 1):
-        yield Case(("stay", *rest), timers)
+    for rest in product(ROLES, repeat=nodes - 1):
+        yield Case(("stay", *rest), timers, losses, doubles)
 
 
 class Explored(msgspec.Struct, frozen=True):
@@ -79,12 +85,14 @@ class Life:
 
 
 class State(msgspec.Struct, frozen=True):
-    """Lives (None: crashed), the messages under way (ids, sorted), the time, timer firings left."""
+    """Lives (None: crashed), the messages under way (ids, sorted), the time; timer firings, losses, doubles left."""
 
     lives: tuple[Any, ...]
     flying: tuple[int, ...]
     now: float
-    timers: int
+    timers: int = 0
+    losses: int = 0
+    doubles: int = 0
 
 
 class Explorer:
@@ -152,14 +160,14 @@ class Explorer:
         """A whole ring of all that do not join; then everybody is told what to do."""
         roles = self._case.roles
         lives: list[Life | None] = [self._born(node) for node in range(1, len(roles) + 1)]
-        state = State(tuple(lives), (), 0.0, 0)
+        state = State(tuple(lives), (), 0.0)
         for node, role in enumerate(roles, 1):
             if role != "join":
                 state = self._settle(self._input(state, node, ("join", 0.0, None if node == 1 else 1)))
         for node, role in enumerate(roles, 1):
             if role in ("join", "leave"):
                 state = self._input(state, node, (role, 0.0, 1))
-        return msgspec.structs.replace(state, timers=self._case.timers)
+        return replace(state, timers=self._case.timers, losses=self._case.losses, doubles=self._case.doubles)
 
     def _settle(self, state: State) -> State:
         """Deliver what is under way, first come first served."""
@@ -167,25 +175,21 @@ class Explorer:
             state = self._deliver(state, state.flying[0])
         return state
 
-    def _input(self, state: State, node: int, item: Any, flying: tuple[int, ...] | None = None) -> State:
+    def _input(self, state: State, node: int, item: Any) -> State:
         life = state.lives[node - 1]
-        flying = state.flying if flying is None else flying
         if life is None:
-            return State(state.lives, flying, state.now, state.timers)
+            return state
         after = self._next(life, item, node)
         lives = (*state.lives[: node - 1], after, *state.lives[node:])
-        return State(lives, tuple(sorted((*flying, *after.sent))), state.now, state.timers)
+        return replace(state, lives=lives, flying=tuple(sorted((*state.flying, *after.sent))))
 
     def _deliver(self, state: State, number: int) -> State:
         flight = self._flights[number]
-        at = state.flying.index(number)
-        flying = (*state.flying[:at], *state.flying[at + 1 :])
-        return self._input(state, flight.to, ("message", state.now, flight.source, flight.message), flying)
+        return self._input(_without(state, number), flight.to, ("message", state.now, flight.source, flight.message))
 
     def _crash(self, state: State, node: int) -> State:
         lives = (*state.lives[: node - 1], None, *state.lives[node:])
-        flying = tuple(number for number in state.flying if self._flights[number].to != node)
-        return State(lives, flying, state.now, state.timers)
+        return replace(state, lives=lives, flying=tuple(n for n in state.flying if self._flights[n].to != node))
 
     def _fire(self, state: State) -> State | None:
         """The earliest timer, if one may still fire."""
@@ -197,13 +201,18 @@ class Explorer:
         if not due or not state.timers:
             return None
         at, node = min(due)
-        fired = self._input(State(state.lives, state.flying, at, state.timers - 1), node, ("timer", at))
-        return fired
+        return self._input(replace(state, now=at, timers=state.timers - 1), node, ("timer", at))
 
     def _choices(self, state: State) -> Iterator[tuple[str, State]]:
         for number in sorted(set(state.flying)):
             flight = self._flights[number]
-            yield f"{flight.source}→{flight.to} {flight.message}", self._deliver(state, number)
+            what = f"{flight.source}→{flight.to} {flight.message}"
+            yield what, self._deliver(state, number)
+            if state.losses:
+                yield f"lost: {what}", replace(_without(state, number), losses=state.losses - 1)
+            if state.doubles:
+                doubled = replace(state, doubles=state.doubles - 1, flying=tuple(sorted((*state.flying, number))))
+                yield f"twice: {what}", self._deliver(doubled, number)
         for node, role in enumerate(self._case.roles, 1):
             if role == "crash" and state.lives[node - 1] is not None:
                 yield f"crash {node}", self._crash(state, node)
@@ -214,7 +223,7 @@ class Explorer:
 
     def _explore(self, state: State) -> int:
         """The number of complete orders from here; each different state is entered once."""
-        mark = (tuple(life.print if life else -1 for life in state.lives), state.flying, state.timers)
+        mark = (tuple(life.print if life else -1 for life in state.lives), state.flying, state.timers, state.losses, state.doubles)
         known = self._orders.get(mark)
         if known is not None:
             return known
@@ -238,7 +247,7 @@ class Explorer:
         peers = self._peers(state)
         check = RingCheck()
         no_violations(peers)
-        if "crash" not in self._case.roles:
+        if "crash" not in self._case.roles and not self._case.losses:
             flying = [(NodeId(f.source), NodeId(f.to), f.message) for f in (self._flights[n] for n in state.flying)]
             check.unfailed(peers, flying)
 
@@ -276,6 +285,11 @@ def run_quietly(peers: dict[int, Peer], now: float, until: float) -> None:
             now, node = min(due)
             peers[node].timeout(now, out)
         flying += [Flight(node, effect.to, effect.message) for effect in out.effects if isinstance(effect, Send)]
+
+
+def _without(state: State, number: int) -> State:
+    at = state.flying.index(number)
+    return replace(state, flying=(*state.flying[:at], *state.flying[at + 1 :]))
 
 
 def _feed(machine: Peer, item: Any, out: Outbox) -> None:
