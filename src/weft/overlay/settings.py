@@ -39,3 +39,6 @@ class Settings(msgspec.Struct, frozen=True):
     membership_digits: int = 48
     """Digits of a Skip Graph membership vector (base 2)."""
     walk_timeout_s: float = 2.0
+    """One step along a level of a Skip Graph: how long before it is sent again."""
+    walk_interval_s: float | None = 30.0
+    """How often a node looks, at each of its levels, whether the next level still takes in everybody it should."""

@@ -54,19 +54,22 @@ class Ring:
 
     # Ours to do
 
-    def found(self, now: float, level: int, me: Ref, out: Outbox) -> Link:
+    def found(self, now: float, level: int, me: Ref, out: Outbox, seq: Seq = FIRST) -> Link:
         """Be the first node of a ring."""
-        link = Link(me, level, Status.IN, left=me, right=me)
+        link = Link(me, level, Status.IN, left=me, right=me, left_seq=seq, right_seq=seq)
         self.links[level, me.key] = link
         self._settled(now, link, b"", out)
         return link
 
-    def insert(self, now: float, level: int, me: Ref, left: Ref, right: Ref, out: Outbox) -> Link:
-        """Ask ``left`` to take ``me`` in before ``right``. Ends in ``ring_joined`` or ``ring_refused``."""
+    def insert(self, now: float, level: int, me: Ref, left: Ref, right: Ref, out: Outbox, seq: Seq = FIRST) -> Link:
+        """Ask ``left`` to take ``me`` in before ``right``. Ends in ``ring_joined`` or ``ring_refused``.
+
+        ``seq`` is where the numbers start: who was in this ring before, in the same life, starts above all of then (I3).
+        """
         assert fits(left, me, right), (left, me, right)
-        link = Link(me, level, Status.INS, left=left, right=right)
+        link = Link(me, level, Status.INS, left=left, right=right, left_seq=seq)
         self.links[level, me.key] = link
-        self.ask(now, link, left, cur=right, new=me, seq=FIRST, kind=Kind.INSERT, out=out)
+        self.ask(now, link, left, cur=right, new=me, seq=seq, kind=Kind.INSERT, out=out)
         return link
 
     def delete(self, now: float, link: Link, out: Outbox) -> None:
@@ -74,6 +77,10 @@ class Ring:
         link.leaving = True
         if link.status is Status.IN and link.request is None:
             self._delete(now, link, out)
+
+    def drop(self, now: float, link: Link, out: Outbox) -> None:
+        """Take the node out of a ring that holds only our own nodes: there is nobody to tell."""
+        self._gone(now, link, out)
 
     def _delete(self, now: float, link: Link, out: Outbox) -> None:
         self.upkeep.drop_check(link)
@@ -181,7 +188,7 @@ class Ring:
         link, request = answered
         if link.status is Status.INS:
             link.right_seq = message.seq
-            if link.left_seq == FIRST:
+            if link.left_seq == request.seq:
                 link.lefts = leftwards(link.me, check_neighbours(message.neighbours))
             self.enter(now, link, message.note, out)
         elif link.status is Status.DEL:
@@ -220,7 +227,7 @@ class Ring:
             hint = message.right
             if hint is not None and link.refusals <= self._settings.join_tries and fits(request.asked, link.me, hint):
                 link.right = hint
-                self.ask(now, link, request.asked, cur=hint, new=link.me, seq=FIRST, kind=Kind.INSERT, out=out)
+                self.ask(now, link, request.asked, cur=hint, new=link.me, seq=request.seq, kind=Kind.INSERT, out=out)
             else:
                 self._refused(now, link, out)
         elif link.status is Status.DEL:
