@@ -88,9 +88,11 @@ class Steps:
 
     def _fire(self, now: float, entry: tuple[Host, float]) -> None:
         host, armed = entry
-        if host.armed != armed or host.paused:
+        if host.armed != armed:
             return
         host.armed = None
+        if host.paused:
+            return
         local = host.local(now)
         deadline = host.machine.deadline
         if deadline is None or deadline > local:
@@ -101,6 +103,7 @@ class Steps:
         host.fired_at = now
         if host.spins > SPINS_MAX:
             raise Stuck(f"node {host.node} wants a timeout at {deadline} again and again, and it is {local}")
+        host.deadline = None
         host.machine.timeout(local, self._out)
         self._finish(now, host)
 
