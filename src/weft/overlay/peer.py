@@ -128,12 +128,16 @@ class Peer:
         """Our keys that are in the ring."""
         return [ref.key for ref in self.contacts.own]
 
+    def is_member(self, key: Key) -> bool:
+        """Is ``key`` ours: in the ring, on its way in, or on its way out?"""
+        return key in self._joins or (0, key) in self.ring.links
+
     def join(self, now: float, key: Key, introducer: NodeId | None, out: Outbox) -> None:
         """Bring ``key`` into the ring; ends in ``Joined`` or ``JoinFailed``."""
         check_key(key)
         if key.broker != self.local.node:
             raise Misuse(f"key of broker {key.broker} joined at broker {self.local.node}")
-        if key in self._joins or (0, key) in self.ring.links:
+        if self.is_member(key):
             raise Misuse(f"{key} has joined already, or is about to")
         if len(self._joins) + len(self.ring.links) >= VIRTUAL_NODES_MAX:
             raise Misuse(f"more than {VIRTUAL_NODES_MAX} keys at one broker")
@@ -190,7 +194,7 @@ class Peer:
             link.note = note
 
     def _require(self, key: Key) -> None:
-        if key not in self._joins and (0, key) not in self.ring.links:
+        if not self.is_member(key):
             raise Misuse(f"{key} is not ours")
 
     # What the overlay's tables say (an overlay overrides the first two)

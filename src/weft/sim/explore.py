@@ -130,8 +130,8 @@ class Explorer:
         if found is None:
             found = life.after[item] = self._life(node, (*life.inputs, item), item)
             history = RingCheck()
-            history.always([life.machine])
-            history.always([found.machine])
+            for machine in (life.machine, found.machine):
+                history.always({NodeId(node): machine}, NodeId(node))
         return found
 
     def _life(self, node: int, inputs: tuple[Any, ...], last: Any) -> Life:
@@ -245,8 +245,14 @@ class Explorer:
 
     def _check(self, state: State) -> None:
         peers = self._peers(state)
-        check = RingCheck()
         no_violations(peers)
+        check = RingCheck()
+        alive = {peer.local.node: peer for peer in peers}
+        if "crash" not in self._case.roles:  # who accepted a node may be gone, and with it the proof
+            for peer in peers:
+                check.accepted(peer)
+            for node in alive:
+                check.always(alive, node)
         if "crash" not in self._case.roles and not self._case.losses:
             flying = [(NodeId(f.source), NodeId(f.to), f.message) for f in (self._flights[n] for n in state.flying)]
             check.unfailed(peers, flying)

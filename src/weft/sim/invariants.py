@@ -10,7 +10,7 @@ I3 and I5 hold whatever happens; I1 and I2 hold after every event as long as nob
 faults have stopped and the ring has healed. A check that fails raises ``Broken`` with the names of those concerned.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from weft.core.ids import NodeId
@@ -52,24 +52,28 @@ class RingCheck:
     def links(self, peers: Iterable[Peer]) -> dict[Ref, Link]:
         return {link.me: link for peer in peers for (level, _), link in peer.ring.links.items() if level == self._level}
 
-    def always(self, peers: Iterable[Peer]) -> None:
-        """I3 and I5: true after every event, whatever fails."""
-        links = self.links(peers)
-        for ref, link in links.items():
-            last = self._seen.get(ref)
-            if last is not None and link.left_seq < last:
-                raise Broken(f"I3: lseq of {short(ref)} fell from {tuple(last)} to {tuple(link.left_seq)}")
-            self._seen[ref] = link.left_seq
-        for link in links.values():
-            for (asker, _), answer in link.answers.items():
-                if isinstance(answer, SetRAck):
-                    self._accepted.add(asker)
-        for link in links.values():
-            right = links.get(link.right)
-            if right is None or link.status is Status.INS or right.status is not Status.INS:
+    def always(self, peers: Mapping[NodeId, Peer], node: NodeId) -> None:
+        """I3 and I5, after an event at ``node``: true whatever fails."""
+        peer = peers.get(node)
+        if peer is None:
+            return
+        self.accepted(peer)
+        for (level, _), link in peer.ring.links.items():
+            if level != self._level:
                 continue
-            if right.me not in self._accepted:
-                raise Broken(f"I5: {short(right.me)} is reached from {short(link.me)}, but nobody accepted it")
+            last = self._seen.get(link.me)
+            if last is not None and link.left_seq < last:
+                raise Broken(f"I3: lseq of {short(link.me)} fell from {tuple(last)} to {tuple(link.left_seq)}")
+            self._seen[link.me] = link.left_seq
+            right = peers.get(link.right.node)
+            there = right.ring.find(link.right, level) if right is not None and link.status is not Status.INS else None
+            if there is not None and there.status is Status.INS and there.me not in self._accepted:
+                raise Broken(f"I5: {short(there.me)} is reached from {short(link.me)}, but nobody accepted it")
+
+    def accepted(self, peer: Peer) -> None:
+        """Note whose SetR this broker has accepted."""
+        for link in peer.ring.links.values():
+            self._accepted.update(asker for (asker, _), said in link.answers.items() if isinstance(said, SetRAck))
 
     def unfailed(self, peers: Iterable[Peer], in_flight: InFlight) -> None:
         """I1 and I2: true after every event, as long as nobody fails and nothing is lost."""

@@ -57,9 +57,13 @@ class Ring:
     def found(self, now: float, level: int, me: Ref, out: Outbox, seq: Seq = FIRST) -> Link:
         """Be the first node of a ring."""
         link = Link(me, level, Status.IN, left=me, right=me, left_seq=seq, right_seq=seq)
-        self.links[level, me.key] = link
-        self._settled(now, link, b"", out)
+        self.adopt(now, link, out)
         return link
+
+    def adopt(self, now: float, link: Link, out: Outbox) -> None:
+        """Take over a link that is in its ring: how a simulation starts with a ring that is whole."""
+        self.links[link.level, link.me.key] = link
+        self._settled(now, link, b"", out)
 
     def insert(self, now: float, level: int, me: Ref, left: Ref, right: Ref, out: Outbox, seq: Seq = FIRST) -> Link:
         """Ask ``left`` to take ``me`` in before ``right``. Ends in ``ring_joined`` or ``ring_refused``.

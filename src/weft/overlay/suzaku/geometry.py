@@ -29,7 +29,8 @@ def advances(owner: Key, finger: Key, following: Key, forward: bool) -> bool:
 def covered_levels(level: int, forward: bool) -> int:
     """How many of a node's forward fingers, from FFT[0], its aggregate for a finger at ``level`` takes in (besides itself).
 
-    FFT[i] stands for 2**i nodes from its node on: that node's FFT[−1…i−1]. BFT[i] stands for 2**(i−1), one if i is 0: FFT[−1…i−2].
+    FFT[i] stands for 2**i nodes from its node on: that node's FFT[−1…i−1].
+    BFT[i] stands for 2**(i−1) nodes, one if i is 0: that node's FFT[−1…i−2].
     """
     return level if forward else max(level - 1, 0)
 

@@ -6,7 +6,7 @@ FFT[−1…p−1], and its own entry p as the asker's level p+1; the query carri
 BFT[p] (SELECT §3.3's worked example is off by one here, its definition of the ranges is not).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from weft.core.errors import Violation
 from weft.core.ids import NodeId
@@ -48,10 +48,16 @@ class Upkeep:
 
     def start(self, now: float, link: Link, out: Outbox) -> None:
         """A node is in the ring: build its tables."""
-        fingers = Fingers(link.me, self._contacts)
-        self.tables[link.me.key] = fingers
+        fingers = self.tables.setdefault(link.me.key, Fingers(link.me, self._contacts))
         self._neighbours(fingers, link)
         self._go_on(now, fingers, out)
+
+    def preset(self, me: Ref, forward: Sequence[Ref], backward: Sequence[Ref]) -> None:
+        """Tables as they would have become: for a node about to be adopted by a ring that is whole."""
+        fingers = self.tables[me.key] = Fingers(me, self._contacts, joining=None)
+        for side, refs in ((True, forward), (False, backward)):
+            for level, ref in enumerate(refs):
+                fingers.put(side, level, ref)
 
     def changed(self, now: float, link: Link, out: Outbox) -> None:
         """FFT[0] and BFT[0] are the ring's neighbours."""

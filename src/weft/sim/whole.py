@@ -1,0 +1,40 @@
+"""Rings that start whole: converged machines without the messages that would have made them so.
+
+For benches and experiments that begin with a converged overlay (SELECT §4.4 waits (k+1)²T for that; 1,024 nodes joining cost
+a hundred thousand messages). ``tests/unit/sim/test_whole.py`` holds these tables to those that joins produce.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from weft.core.ids import NodeId
+from weft.core.limits import LEFT_NEIGHBOURS_MAX
+from weft.core.machine import Outbox
+from weft.overlay.api import Ref
+from weft.overlay.keys import Key
+from weft.overlay.ring.messages import Status
+from weft.overlay.ring.tables import Link
+from weft.overlay.settings import Settings
+from weft.overlay.suzaku.geometry import top_level
+from weft.overlay.suzaku.machine import Suzaku
+
+
+def whole_suzaku(keys: Mapping[NodeId, Sequence[Key]], settings: Settings, seed: int = 0) -> dict[NodeId, Suzaku]:
+    """A machine for each broker, its keys in one ring, its finger tables as SELECT §3.2 defines them."""
+    peers = {node: Suzaku(node, settings, seed) for node in keys}
+    refs = sorted(
+        (Ref(key, node, peers[node].local.next_incarnation()) for node, held in keys.items() for key in held),
+        key=lambda ref: ref.key,
+    )
+    count = len(refs)
+    levels = range(top_level(count) + 1)
+    for place, me in enumerate(refs):
+        peer = peers[me.node]
+        lefts = tuple(refs[(place - step) % count] for step in range(1, min(LEFT_NEIGHBOURS_MAX, count - 1) + 1))
+        peer.fingers.preset(
+            me,
+            [refs[(place + 2**level) % count] for level in levels],
+            [refs[(place - 2**level) % count] for level in levels],
+        )
+        link = Link(me, 0, Status.IN, left=refs[place - 1], right=refs[(place + 1) % count], lefts=lefts)
+        peer.ring.adopt(0.0, link, Outbox())
+    return peers
