@@ -11,6 +11,7 @@ import typer
 
 from weft import __version__
 from weft.cli import doctor as examination
+from weft.cli import sim
 from weft.cli.exits import Lacking, run
 
 app = typer.Typer(
@@ -20,6 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.add_typer(sim.app, name="sim")
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document instead of text.")]
 

@@ -8,6 +8,7 @@ import msgspec
 
 from weft.core.ids import NodeId
 from weft.overlay.api import Received
+from weft.overlay.hops import Hop
 from weft.sim.des.trace import Step, Trace
 from weft.sim.scenario.names import key_name
 
@@ -102,7 +103,8 @@ def _branch(first: Step, children: dict[int, list[Step]], payload: object) -> Br
         branches = [made[child.id] for child in children[step.id] if child.id in made]
         keys = [key_name(note.subject.key) for note in step.notes if is_of(note.subject, payload)]
         if step is first or keys or branches:
-            name = step.kind if step.what is None or isinstance(step.what, str) else type(step.what).__name__
+            what = step.what.body if isinstance(step.what, Hop) else step.what
+            name = step.kind if what is None or isinstance(what, str) else type(what).__name__
             broker = step.node or NodeId(0)
             made[step.id] = Branch(step.source, broker, step.time, step.links, name, keys, branches)
     return made[first.id]

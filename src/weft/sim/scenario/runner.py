@@ -17,13 +17,15 @@ from weft.sim.des.engine import Simulation
 from weft.sim.des.injection import Injector
 from weft.sim.des.network import Network, Uniform
 from weft.sim.des.physical import Physical
+from weft.sim.des.story import story
 from weft.sim.des.trace import STEPS_MAX, Level, Trace
+from weft.sim.des.transcript import transcript
 from weft.sim.scenario import model
 from weft.sim.scenario.brokers import Brokers, Verb
 from weft.sim.scenario.expect import Verdicts
 from weft.sim.scenario.load import Ready
 from weft.sim.scenario.model import numbered
-from weft.sim.scenario.names import key_name
+from weft.sim.scenario.names import key_name, short
 from weft.sim.scenario.outcome import Member, Outcome, Spread, Traffic, grow
 
 
@@ -218,6 +220,14 @@ class Runner:
 
     def _is_between(self, source: NodeId | None, to: NodeId) -> bool:
         return source is not None and self.cluster(source) != self.cluster(to)
+
+    def story(self, step: int) -> list[str]:
+        """Step ``step``, what led to it and what came of it, with keys by their short names."""
+        return story(self.simulation.trace, step, short)
+
+    def transcript(self) -> list[str]:
+        """The run as text: each delivered message, and what was lost or delivered upward."""
+        return transcript(self.simulation.trace, short, ("delivered", "dropped"))
 
     def cluster(self, node: NodeId) -> str:
         return "/".join(self.brokers.keys[node][0].cluster)
