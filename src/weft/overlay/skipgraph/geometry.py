@@ -5,56 +5,59 @@ share a prefix are neighbours when sorted by vector.
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable
+from operator import attrgetter
 from typing import Any, TypeVar
 
+from weft.overlay.settings import Settings
+
+DIGITS = Settings().membership_digits
+
 K = TypeVar("K", bound=Any)  # a key: anything with an order
-Owner = TypeVar("Owner", bound=Hashable)
-
-Neighbours = tuple[K, K]
-"""(left, right), around the ring."""
 
 
-def digit(vector: int, at: int, digits: int) -> int:
+def digit(vector: int, at: int, digits: int = DIGITS) -> int:
     """Digit ``at`` of ``vector``, counted from the front."""
     return (vector >> (digits - 1 - at)) & 1
 
 
-def prefix(vector: int, length: int, digits: int) -> int:
+def prefix(vector: int, length: int, digits: int = DIGITS) -> int:
     """The first ``length`` digits of ``vector``."""
     return vector >> (digits - length)
 
 
-def common_prefix(one: int, other: int, digits: int) -> int:
+def common_prefix(one: int, other: int, digits: int = DIGITS) -> int:
     """How many digits two vectors share from the front: the highest level at which their nodes meet."""
     return digits - (one ^ other).bit_length()
 
 
-def static_levels(nodes: Iterable[tuple[K, Owner, int]], digits: int) -> list[dict[K, Neighbours[K]]]:
-    """The converged tables of ``nodes``, given as (key, broker, the broker's vector): level → key → (left, right).
+def static_levels(
+    nodes: Iterable[tuple[K, int]], digits: int = DIGITS, owner: Callable[[K], Hashable] = attrgetter("broker")
+) -> dict[K, list[tuple[K, K]]]:
+    """The converged tables of ``nodes``, given as (key, its broker's vector): each key's (left, right), from level 0 up.
 
-    Level 0 links all. Above it a ring has members of two brokers or more, or it is not there.
+    Level 0 links all. Above it a ring has members of two owners (brokers) or more, or it is not there.
     """
-    rings = [sorted(nodes, key=lambda node: node[0])]
-    levels: list[dict[K, Neighbours[K]]] = []
+    ranked = sorted(nodes, key=lambda node: node[0])
+    tables: dict[K, list[tuple[K, K]]] = {key: [] for key, _ in ranked}
+    rings, level = [ranked], 0
     while rings:
-        levels.append(_linked([[key for key, _, _ in ring] for ring in rings]))
-        if len(levels) > digits:
-            break
-        rings = [part for ring in rings for part in _parted(ring, len(levels), digits)]
-    return levels
+        for ring in rings:
+            for at, (key, _) in enumerate(ring):
+                tables[key].append((ring[at - 1][0], ring[(at + 1) % len(ring)][0]))
+        level += 1
+        rings = [part for ring in rings for part in _parts(ring, level, digits, owner)] if level <= digits else []
+    return tables
 
 
-def _linked(rings: Iterable[Sequence[K]]) -> dict[K, Neighbours[K]]:
-    return {key: (ring[at - 1], ring[(at + 1) % len(ring)]) for ring in rings for at, key in enumerate(ring)}
-
-
-def _parted(ring: Iterable[tuple[K, Owner, int]], level: int, digits: int) -> list[list[tuple[K, Owner, int]]]:
-    """``ring`` cut by its members' next digit, in key order; parts without company left out."""
-    parts: dict[int, list[tuple[K, Owner, int]]] = defaultdict(list)
+def _parts(
+    ring: Iterable[tuple[K, int]], level: int, digits: int, owner: Callable[[K], Hashable]
+) -> list[list[tuple[K, int]]]:
+    """``ring`` cut by its members' prefix, in key order; parts without company left out."""
+    parts: dict[int, list[tuple[K, int]]] = defaultdict(list)
     for node in ring:
-        parts[prefix(node[2], level, digits)].append(node)
-    return [part for _, part in sorted(parts.items()) if any(owner != part[0][1] for _, owner, _ in part)]
+        parts[prefix(node[1], level, digits)].append(node)
+    return [part for part in parts.values() if len({owner(key) for key, _ in part}) > 1]
 
 
 def goes_on(me: Any, at: Any, following: Any, rightward: bool) -> bool:

@@ -36,7 +36,7 @@ class SkipGraph(Peer):
 
     def height(self, key: Key) -> int:
         """The highest level of our node ``key``."""
-        tower = self.levels.towers.get(key)
+        tower = self.levels.towers.by_key.get(key)
         return 0 if tower is None else tower.top
 
     def rights(self, key: Key) -> Sequence[Entry]:

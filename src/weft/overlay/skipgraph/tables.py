@@ -1,9 +1,14 @@
-"""What one virtual node knows of its levels besides the links themselves, which are the ring's."""
+"""What a broker knows of its nodes' levels besides the links themselves, which are the ring's."""
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from weft.overlay.api import Ref
-from weft.overlay.ring.messages import FIRST, Seq
+from weft.overlay.keys import Key
+from weft.overlay.ring.machine import Ring
+from weft.overlay.ring.messages import FIRST, Seq, Status
+from weft.overlay.ring.tables import Link
 
 
 @dataclass(slots=True)
@@ -14,6 +19,7 @@ class Walk:
     level: int
     rightward: bool
     asked: Ref
+    """How far it has come: the node asked last, or one of the same broker directly behind it."""
     number: int = 0
     hops: int = 0
     tries: int = 1
@@ -27,7 +33,7 @@ class Tower:
 
     me: Ref
     top: int = 0
-    """The highest level with a link, in whatever state."""
+    """The highest level with a link, in whatever state; there is one at each level below."""
     leaving: bool = False
     walks: dict[tuple[int, bool], Walk] = field(default_factory=dict)
     """By level and direction (rightward or not)."""
@@ -38,5 +44,40 @@ class Tower:
     floors: dict[int, Seq] = field(default_factory=dict)
     """By level: where to start counting when we come back to its ring in this life."""
 
-    def floor(self, level: int) -> Seq:
-        return self.floors.get(level, FIRST)
+    def rise(self) -> tuple[int, Seq]:
+        """One level more: which, and where its numbers start."""
+        self.top += 1
+        return self.top, self.floors.get(self.top, FIRST)
+
+    def sink(self, link: Link) -> None:
+        """The top level's link is gone."""
+        self.top = link.level - 1
+        self.floors[link.level] = link.left_seq.repaired()
+        self.looks.pop(link.level, None)
+
+
+class Towers:
+    """One broker's towers. Invariant: our ring has ``company[i]`` links at level i > 0, ``members[i]`` of them past INS."""
+
+    def __init__(self, ring: Ring) -> None:
+        self._ring = ring
+        self.by_key: dict[Key, Tower] = {}
+        self.company: Counter[int] = Counter()
+        self.members: Counter[int] = Counter()
+
+    def __iter__(self) -> Iterator[Tower]:
+        return iter(self.by_key.values())
+
+    def get(self, ref: Ref) -> Tower | None:
+        """The tower of our node ``ref``, if it is that life of it."""
+        tower = self.by_key.get(ref.key)
+        return tower if tower is not None and tower.me == ref else None
+
+    def link(self, level: int, tower: Tower) -> Link | None:
+        """The link of ``tower`` at ``level``, in whatever state."""
+        return self._ring.links.get((level, tower.me.key))
+
+    def member(self, level: int, ref: Ref) -> Link | None:
+        """The link of our node ``ref`` at ``level``, if it is in that ring and stays."""
+        link = self._ring.find(ref, level)
+        return link if link is not None and link.status is Status.IN else None
