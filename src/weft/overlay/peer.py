@@ -248,7 +248,10 @@ class Peer:
     # Joining, level 0
 
     def _seek_place(self, now: float, key: Key, out: Outbox) -> None:
-        self.lookups.ask(now, key, ForJoin(key), self._joins[key].introducer, out)
+        """By our own tables where we have some; every other try through the introducer, in case ours lead nowhere."""
+        join = self._joins[key]
+        own = self.contacts.own and join.tries % 2 == 0
+        self.lookups.ask(now, key, ForJoin(key), None if own else join.introducer, out)
 
     def _on_place(self, now: float, purpose: ForJoin, place: Place, out: Outbox) -> None:
         key = purpose.key
@@ -334,6 +337,9 @@ class Peer:
         self.contacts.shun(ref.node, now + self.settings.shun_s)
         self.reunion.lost(now, ref.node)
         self._unreachable(now, ref, out)
+
+    def ring_silent(self, now: float, node: NodeId) -> bool:
+        return self.contacts.is_shunned(node, now)
 
     def ring_alone(self, now: float, link: Link, out: Outbox) -> None:
         if link.level > 0:

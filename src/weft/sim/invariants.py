@@ -98,16 +98,17 @@ class RingCheck:
         members = [link for link in links.values() if link.status is Status.IN]
         if not members:
             return []
-        first = link = min(members, key=lambda link: link.me.key)
+        first = link = members[0]
         cycle = [first]
-        while link.right != first.me:
+        while link.right != first.me and len(cycle) <= len(links):
             step = links.get(link.right)
             if step is None:
                 raise Broken(f"I1: {short(link.me)} points at {short(link.right)}, which is not there")
-            if step.me.key <= link.me.key:
-                raise Broken(f"I1: {short(link.me)} → {short(step.me)} goes backwards\n{describe(links.values())}")
             cycle.append(step)
             link = step
+        wraps = sum(link.right.key <= link.me.key for link in cycle)
+        if wraps != 1:
+            raise Broken(f"I1: right pointers go round {wraps} times\n{describe(links.values())}")
         missing = [short(member.me) for member in members if member not in cycle]
         if missing:
             raise Broken(f"I1: not on the cycle: {', '.join(missing)}\n{describe(links.values())}")

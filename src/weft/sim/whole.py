@@ -31,6 +31,7 @@ def whole_suzaku(keys: Mapping[NodeId, Sequence[Key]], settings: Settings, seed:
         peer = peers[me.node]
         lefts = tuple(refs[(place - step) % count] for step in range(1, min(LEFT_NEIGHBOURS_MAX, count - 1) + 1))
         peer.fingers.preset(
+            0.0,
             me,
             [refs[(place + 2**level) % count] for level in levels],
             [refs[(place - 2**level) % count] for level in levels],

@@ -14,6 +14,8 @@ class Finger:
     ref: Ref
     backups: tuple[Ref, ...] = ()
     values: dict[str, float] | None = None
+    heard: float = 0.0
+    """When a passive update last said that this finger is right: one that nobody confirms is dropped."""
 
 
 @dataclass(slots=True)

@@ -24,6 +24,9 @@ from weft.overlay.suzaku.messages import Replace, Update, UpdateAck, UpdateDue, 
 from weft.overlay.suzaku.tables import Asked, Fingers
 from weft.overlay.values import LABELS_MAX, merge
 
+STALE_SWEEPS = 3
+"""Sweeps of a table that a backward finger may miss."""
+
 Values = Callable[[Key], dict[str, float]]
 LinkOf = Callable[[Key], Link | None]
 
@@ -52,12 +55,12 @@ class Upkeep:
         self._neighbours(fingers, link)
         self._go_on(now, fingers, out)
 
-    def preset(self, me: Ref, forward: Sequence[Ref], backward: Sequence[Ref]) -> None:
+    def preset(self, now: float, me: Ref, forward: Sequence[Ref], backward: Sequence[Ref]) -> None:
         """Tables as they would have become: for a node about to be adopted by a ring that is whole."""
         fingers = self.tables[me.key] = Fingers(me, self._contacts, joining=None)
         for side, refs in ((True, forward), (False, backward)):
             for level, ref in enumerate(refs):
-                fingers.put(side, level, ref)
+                fingers.put(side, level, ref).heard = now
 
     def changed(self, now: float, link: Link, out: Outbox) -> None:
         """FFT[0] and BFT[0] are the ring's neighbours."""
@@ -129,12 +132,21 @@ class Upkeep:
         if fingers is None or self._settings.update_interval_s is None:
             return
         self._local.timers.set(due, now + self._settings.update_interval_s)
+        self._expire(now, fingers, self._settings.update_interval_s)
         if fingers.asked is not None or not fingers.forward:
             return
         if fingers.cursor > len(fingers.forward) or (fingers.cursor == len(fingers.forward) and not fingers.following):
             fingers.cursor = 0
         ref = fingers.following if fingers.cursor and fingers.following else fingers.forward[fingers.cursor].ref
         self._ask(now, fingers, ref, fingers.cursor, True, out)
+
+    def _expire(self, now: float, fingers: Fingers, interval_s: float) -> None:
+        """Backward fingers are refreshed by those they point at, once a sweep; who has stopped does not point here."""
+        patience = STALE_SWEEPS * (len(fingers.forward) + 1) * interval_s
+        for level in range(1, len(fingers.backward)):
+            if now - fingers.backward[level].heard > patience:
+                fingers.cut(False, level)
+                return
 
     def _ask(self, now: float, fingers: Fingers, ref: Ref, level: int, forward: bool, out: Outbox) -> None:
         asked = Asked(self._local.next_request(), ref, level, forward)
@@ -164,20 +176,22 @@ class Upkeep:
         check(message.level, message.values)
         if message.source.node != source or message.source.key == message.at.key:
             raise Violation("Update on behalf of another node")
-        fingers = self.tables.get(message.at.key)
-        if fingers is None or fingers.me != message.at:
+        link = self._link_of(message.at.key)
+        if link is None or link.me != message.at:
             out.send(source, Gone(message.at))
             return
+        fingers = self.tables.get(message.at.key)
+        if fingers is None:
+            return  # on its way in: the asker will ask again
         level, forward = message.level, message.forward
         side = fingers.side(forward)
         following = side[level].ref if level < len(side) else None
-        link = self._link_of(message.at.key)
-        backups = link.lefts if link is not None else ()
+        backups = link.lefts
         values = self._aggregate(fingers, level, forward)
         out.send(source, UpdateAck(message.source, fingers.me, message.number, values, following, backups))
-        self._learn(fingers, message)
+        self._learn(now, fingers, message)
 
-    def _learn(self, fingers: Fingers, message: Update) -> None:
+    def _learn(self, now: float, fingers: Fingers, message: Update) -> None:
         """The passive update: the asker is our opposite finger of the same level."""
         fingers.pointed_by(message.source)
         opposite = not message.forward
@@ -190,7 +204,9 @@ class Upkeep:
         if level > len(side):
             return
         if advances(fingers.me.key, side[level - 1].ref.key, message.source.key, opposite):
-            fingers.put(opposite, level, message.source).values = message.values
+            finger = fingers.put(opposite, level, message.source)
+            finger.values = message.values
+            finger.heard = now
             self._trim(fingers, opposite)
 
     # Answers
@@ -208,16 +224,17 @@ class Upkeep:
         self._local.timers.cancel(UpdateLate(fingers.me.key, asked.number))
         fingers.asked = None
         fingers.pointed_by(message.source)
-        self._install(fingers, asked, message)
+        self._install(now, fingers, asked, message)
         self._next(now, fingers, asked, message.next, out)
 
-    def _install(self, fingers: Fingers, asked: Asked, ack: UpdateAck) -> None:
+    def _install(self, now: float, fingers: Fingers, asked: Asked, ack: UpdateAck) -> None:
         side = fingers.side(asked.forward)
         if asked.level > len(side) or (asked.level == 0 and (not side or side[0].ref != asked.ref)):
             return  # the ring changed meanwhile, and with it what this answer is about
         if asked.level and not advances(fingers.me.key, side[asked.level - 1].ref.key, asked.ref.key, asked.forward):
             return
         finger = fingers.put(asked.forward, asked.level, asked.ref)
+        finger.heard = now
         finger.values = ack.values
         finger.backups = ack.backups
         self._trim(fingers, asked.forward)
@@ -237,7 +254,7 @@ class Upkeep:
         step = level if following is not None else None
         fingers.joining = (step, behind) if asked.forward else (ahead, step)
         if following is not None and level == len(fingers.side(asked.forward)):
-            fingers.put(asked.forward, level, following)
+            fingers.put(asked.forward, level, following).heard = now
         self._go_on(now, fingers, out)
 
     def on_update_late(self, now: float, late: UpdateLate, out: Outbox) -> None:
@@ -251,7 +268,11 @@ class Upkeep:
             return
         self._local.count("finger.dead", out, asked.ref)
         self._contacts.shun(asked.ref.node, now + self._settings.shun_s)
+        fingers.asked = None
+        if asked.level == 0:
+            fingers.joining = None  # the ring will repair this; the periodic update does the rest
         self.unreachable(now, asked.ref, out)
+        self._go_on(now, fingers, out)
 
     # The dead and the departed
 
@@ -259,16 +280,16 @@ class Upkeep:
         """No table should point at ``ref``: take its backup, or do without until the next sweep."""
         for fingers in self.tables.values():
             for forward in (True, False):
-                self._bypass(fingers, forward, ref)
+                self._bypass(now, fingers, forward, ref)
             if fingers.following == ref:
                 fingers.following = None
             asked = fingers.asked
-            if asked is not None and asked.ref == ref:
+            if asked is not None and asked.ref == ref and asked.level > 0:
                 self._local.timers.cancel(UpdateLate(fingers.me.key, asked.number))
                 fingers.asked = None
                 self._go_on(now, fingers, out)
 
-    def _bypass(self, fingers: Fingers, forward: bool, ref: Ref) -> None:
+    def _bypass(self, now: float, fingers: Fingers, forward: bool, ref: Ref) -> None:
         """Level 0 is the ring's to repair."""
         side = fingers.side(forward)
         for level in range(len(side) - 1, 0, -1):
@@ -281,7 +302,9 @@ class Upkeep:
                 fingers.remove(forward, level)
             else:
                 rest = backups[backups.index(spare) + 1 :]
-                fingers.put(forward, level, spare).backups = rest
+                finger = fingers.put(forward, level, spare)
+                finger.backups = rest
+                finger.heard = now
             self._trim(fingers, forward)
 
     def hand_over(self, now: float, mine: Ref, old: Ref, pointers: tuple[Ref, ...], out: Outbox) -> None:
@@ -300,16 +323,18 @@ class Upkeep:
         if fingers is None or fingers.me != message.at:
             return
         for forward in (True, False):
-            self._swap(fingers, forward, message.old, message.new)
+            self._swap(now, fingers, forward, message.old, message.new)
 
-    def _swap(self, fingers: Fingers, forward: bool, old: Ref, new: Ref) -> None:
+    def _swap(self, now: float, fingers: Fingers, forward: bool, old: Ref, new: Ref) -> None:
         side = fingers.side(forward)
         for level in range(1, len(side)):
             if side[level].ref != old:
                 continue
             if advances(fingers.me.key, side[level - 1].ref.key, new.key, forward):
                 backups = side[level].backups
-                fingers.put(forward, level, new).backups = backups[1:]
+                finger = fingers.put(forward, level, new)
+                finger.backups = backups[1:]
+                finger.heard = now
             else:
                 fingers.remove(forward, level)
             self._trim(fingers, forward)
