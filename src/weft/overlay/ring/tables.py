@@ -95,5 +95,8 @@ class RingUser(Protocol):
     def ring_dead(self, now: float, ref: Ref, out: Outbox) -> None:
         """``ref`` does not answer: dead, or cut off from us."""
 
+    def ring_silent(self, now: float, node: NodeId) -> bool:
+        """Has ``node`` failed to answer, a moment ago, whichever of our links asked?"""
+
     def ring_alone(self, now: float, link: Link, out: Outbox) -> None:
         """No known node to the left is alive: find one (``Ring.suggest``), or give up (``Ring.isolate``)."""

@@ -158,7 +158,10 @@ class Upkeep:
         self.drop_check(link)
         if message.status is not Status.IN or link.status is not Status.IN:
             return  # it is on its way in or out: a SetL, or the next ping, will tell
-        verdict = judge(link.me, message.source, message.right, check.dead)
+        dead = check.dead
+        if self._user.ring_silent(now, link.left.node):
+            dead = (*dead, link.left)  # it has just been looked at, in vain
+        verdict = judge(link.me, message.source, message.right, dead)
         if verdict is Verdict.HELD:
             self._held(now, link, message, out)
         elif verdict is Verdict.WALK:
@@ -232,7 +235,10 @@ class Upkeep:
                 self._dead(now, link, check, out)
 
     def _dead(self, now: float, link: Link, check: Check, out: Outbox) -> None:
-        """Go on from a candidate that is dead: repair behind whoever pointed at it, or try the next one we know."""
+        """Go on from a candidate that is dead: repair behind whoever pointed at it, or try the next one we know.
+
+        One on a broker that has just been silent is passed over; if the next one points at it, it is looked at after all.
+        """
         if link.status is not Status.IN or link.request is not None:
             return
         dead = (*check.dead, check.candidate)
@@ -240,7 +246,7 @@ class Upkeep:
             self._repair(now, link, check.via, check.candidate, Kind.BOTH, out)
             return
         for candidate in link.lefts:
-            if candidate not in dead and candidate != link.me:
+            if candidate not in dead and candidate != link.me and not self._user.ring_silent(now, candidate.node):
                 self._look(now, link, Check(candidate, None, dead, 1, check.steps + 1), out)
                 return
         self._user.ring_alone(now, link, out)
