@@ -30,7 +30,7 @@ class SkipGraph(Peer):
         elif not 0 <= vector < 1 << digits:
             raise Misuse(f"membership vector {vector} does not have {digits} binary digits")
         self.vector = vector
-        self.levels = Upkeep(self.local, self.ring, settings, vector)
+        self.levels = Upkeep(self.local, self.contacts, self.ring, settings, vector)
         self._handlers.update(self.levels.handlers)
         self._timers.update(self.levels.timers)
 
@@ -58,7 +58,7 @@ class SkipGraph(Peer):
         self.levels.inserted(now, link, out)
 
     def _changed(self, now: float, link: Link, out: Outbox) -> None:
-        self.levels.changed(now, link)
+        self.levels.changed(now, link, out)
 
     def _leave(self, now: float, link: Link, out: Outbox) -> None:
         self.levels.leave(now, link, out)

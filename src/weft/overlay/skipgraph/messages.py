@@ -66,6 +66,7 @@ class WalkDue(msgspec.Struct, frozen=True, gc=False):
 
     key: Key
     level: int
+    rightward: bool
 
 
 class LonelyDue(msgspec.Struct, frozen=True, gc=False):

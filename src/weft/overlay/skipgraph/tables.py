@@ -37,8 +37,10 @@ class Tower:
     leaving: bool = False
     walks: dict[tuple[int, bool], Walk] = field(default_factory=dict)
     """By level and direction (rightward or not)."""
-    refusals: dict[int, int] = field(default_factory=dict)
-    """By level: how often in a row a walk along it has led to nothing that lasts."""
+    refusals: dict[tuple[int, bool], int] = field(default_factory=dict)
+    """By level and direction: how often in a row a walk has led to nothing that lasts."""
+    lost: dict[int, Ref] = field(default_factory=dict)
+    """By level: a left neighbour that is dead, as are all known nodes left of it."""
     looks: dict[int, int] = field(default_factory=dict)
     """By level: how many looks ago there was the last sign of disorder; each look comes later than the one before."""
     floors: dict[int, Seq] = field(default_factory=dict)
@@ -54,6 +56,12 @@ class Tower:
         self.top = link.level - 1
         self.floors[link.level] = link.left_seq.repaired()
         self.looks.pop(link.level, None)
+        self.found_left(link.level)
+
+    def found_left(self, level: int) -> None:
+        """Who is left of us at ``level`` is known, or does not matter any more."""
+        self.lost.pop(level, None)
+        self.refusals.pop((level - 1, False), None)
 
 
 class Towers:

@@ -17,6 +17,7 @@ from weft.core.errors import Violation
 from weft.core.ids import NodeId
 from weft.core.machine import Handlers, Outbox, TimerHandlers
 from weft.overlay.api import Ref
+from weft.overlay.contacts import Contacts
 from weft.overlay.local import Local
 from weft.overlay.ring.geometry import fits
 from weft.overlay.ring.machine import Ring
@@ -41,8 +42,9 @@ BACKOFF_MAX = 6
 class Upkeep:
     """In: the ring's news, Step, how walks end, timers. Out: walks, answers; inserts, checks and deletes above level 0."""
 
-    def __init__(self, local: Local, ring: Ring, settings: Settings, vector: int) -> None:
+    def __init__(self, local: Local, contacts: Contacts, ring: Ring, settings: Settings, vector: int) -> None:
         self._local = local
+        self._contacts = contacts
         self._ring = ring
         self._settings = settings
         self._vector = vector
@@ -71,7 +73,7 @@ class Upkeep:
             towers.by_key[link.me.key] = Tower(link.me)
         tower = towers.by_key[link.me.key]
         towers.members[level] += 1
-        tower.refusals.pop(level - 1, None)
+        tower.refusals.pop((level - 1, True), None)
         if link.leaving or tower.leaving:
             return
         self._arm(now, tower, level)
@@ -81,10 +83,14 @@ class Upkeep:
                 if other.top == level - 1:
                     self._walks.right(now, other, level - 1, out)
 
-    def changed(self, now: float, link: Link) -> None:
-        """A neighbour changed: if it is one of our own, there may be nobody else left."""
+    def changed(self, now: float, link: Link, out: Outbox) -> None:
+        """A neighbour changed: if it is one of our own, there may be nobody else left; or the way to the left is free."""
         if link.level and link.right.node == self._local.node:
             self._suspect(now, link.level)
+        tower = self.towers.by_key.get(link.me.key)
+        if tower is not None and link.level + 1 in tower.lost:
+            self._walks.end(tower, link.level, rightward=False)
+            self._look_left(now, tower, link.level, out)
 
     def refused(self, now: float, link: Link, out: Outbox) -> None:
         """An insertion failed: walk again, later."""
@@ -108,11 +114,21 @@ class Upkeep:
             self._descend(now, tower, out)
         else:
             self._walks.end(tower, tower.top, rightward=True)
-            self._wait(now, tower, tower.top)
+            self._wait(now, tower, tower.top, rightward=True)
 
     def alone(self, now: float, link: Link, out: Outbox) -> None:
         """All that we know left of us at this level are dead: look along the level below."""
-        self._walks.left(now, self.towers.by_key[link.me.key], link.level - 1, out)
+        tower = self.towers.by_key[link.me.key]
+        tower.lost[link.level] = link.left
+        self._look_left(now, tower, link.level - 1, out)
+
+    def _look_left(self, now: float, tower: Tower, level: int, out: Outbox) -> None:
+        """Walk left, unless our own left neighbour is dead there too: then its successor is waited for (``changed``)."""
+        upper = self.towers.link(level + 1, tower)
+        if upper is None or upper.left != tower.lost.get(level + 1):
+            tower.found_left(level + 1)
+        elif level not in tower.lost:
+            self._walks.left(now, tower, level, out)
 
     def leave(self, now: float, link: Link, out: Outbox) -> None:
         """Take a node out of all its rings, from the top."""
@@ -130,7 +146,8 @@ class Upkeep:
 
     def _stop(self, tower: Tower, level: int) -> None:
         """No more walks along ``level``."""
-        self._local.timers.cancel(WalkDue(tower.me.key, level))
+        self._local.timers.cancel(WalkDue(tower.me.key, level, rightward=True))
+        self._local.timers.cancel(WalkDue(tower.me.key, level, rightward=False))
         self._walks.end(tower, level, rightward=True)
         self._walks.end(tower, level, rightward=False)
 
@@ -143,7 +160,7 @@ class Upkeep:
             looks = tower.looks.get(level, 0)
             tower.looks[level] = min(looks + 1, CALM_LOOKS)
             wait = self._local.rng.uniform(0.75, 1.25) * interval / (1 << (CALM_LOOKS - looks))
-            self._local.timers.set(WalkDue(tower.me.key, level), now + wait)
+            self._local.timers.set(WalkDue(tower.me.key, level, rightward=True), now + wait)
 
     def _hurry(self, now: float, tower: Tower, level: int) -> None:
         """Two rings have met at ``level``: they may be two at the next level too."""
@@ -151,17 +168,21 @@ class Upkeep:
             tower.looks[level] = 0
             self._arm(now, tower, level)
 
-    def _wait(self, now: float, tower: Tower, level: int) -> None:
+    def _wait(self, now: float, tower: Tower, level: int, rightward: bool) -> None:
         """Walk again, after a while."""
-        refusals = tower.refusals.get(level, 0)
-        tower.refusals[level] = refusals + 1
+        refusals = tower.refusals.get((level, rightward), 0)
+        tower.refusals[level, rightward] = refusals + 1
         mean = self._settings.retry_wait_s * (1 << min(refusals, BACKOFF_MAX))
-        self._local.timers.set(WalkDue(tower.me.key, level), now + self._local.rng.uniform(0.5, 1.5) * mean)
+        due = WalkDue(tower.me.key, level, rightward)
+        self._local.timers.set(due, now + self._local.rng.uniform(0.5, 1.5) * mean)
 
     def on_walk_due(self, now: float, due: WalkDue, out: Outbox) -> None:
         tower = self.towers.by_key[due.key]
-        self._arm(now, tower, due.level)
-        self._walks.right(now, tower, due.level, out)
+        if due.rightward:
+            self._arm(now, tower, due.level)
+            self._walks.right(now, tower, due.level, out)
+        else:
+            self._look_left(now, tower, due.level, out)
 
     # How a walk ends
 
@@ -170,6 +191,7 @@ class Upkeep:
         upper = self.towers.link(walk.level + 1, tower)
         if upper is not None:
             if not walk.rightward:
+                tower.found_left(upper.level)
                 self._ring.upkeep.check(now, upper, mate, out)
             elif left != tower.me:
                 self._hurry(now, tower, upper.level)
@@ -181,9 +203,9 @@ class Upkeep:
             self.walk_failed(now, tower, walk)  # somebody is inserting itself between us just now
 
     def walk_failed(self, now: float, tower: Tower, walk: Walk) -> None:
-        """Back off; a member just looks again when it is due, and the ring asks again for its lost left neighbour."""
-        if walk.rightward and tower.top == walk.level:
-            self._wait(now, tower, walk.level)
+        """Back off; a member that looks whether all is well just looks again when it is due."""
+        if not walk.rightward or tower.top == walk.level:
+            self._wait(now, tower, walk.level, walk.rightward)
 
     def walk_round(self, now: float, tower: Tower, walk: Walk, out: Outbox) -> None:
         """Our height ends here, unless somebody is just on the way up."""
@@ -191,9 +213,13 @@ class Upkeep:
         if walk.kin:
             self.walk_failed(now, tower, walk)
         elif walk.rightward:
-            tower.refusals.pop(walk.level, None)
+            tower.refusals.pop((walk.level, True), None)
         elif upper is not None:
+            tower.found_left(upper.level)
             self._ring.upkeep.isolate(now, upper, out)
+
+    def is_silent(self, now: float, node: NodeId) -> bool:
+        return self._contacts.is_shunned(node, now)
 
     def consider(self, now: float, link: Link, walker: Ref, out: Outbox) -> None:
         """``walker`` is in our ring, or should be, and nobody of it is between us: our left neighbour."""

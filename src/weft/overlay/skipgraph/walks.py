@@ -34,6 +34,9 @@ class WalksUser(Protocol):
     def walk_round(self, now: float, tower: Tower, walk: Walk, out: Outbox) -> None:
         """All the way round, or as far as our next key, and nobody is in the next level's ring."""
 
+    def is_silent(self, now: float, node: NodeId) -> bool:
+        """Has ``node`` just failed to answer?"""
+
     def consider(self, now: float, link: Link, walker: Ref, out: Outbox) -> None:
         """``walker`` is a member that met our ``link`` of its next level first."""
 
@@ -101,6 +104,9 @@ class Walks:
         if walk.hops >= WALK_STEPS_MAX:
             self._local.count("skipgraph.walk.long", out, walk.me)
             self._round(now, tower, walk, out)
+            return
+        if self._user.is_silent(now, to.node):
+            self._fail(now, tower, walk)
             return
         walk.asked = to
         walk.hops += 1
