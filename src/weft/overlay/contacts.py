@@ -11,6 +11,8 @@ from weft.overlay.api import Ref
 from weft.overlay.keys import Key
 
 SHUNNED_MAX = 1_024
+MET_MAX = 64
+"""Brokers remembered although no table holds them (any more): the way back for who has lost everybody else."""
 
 
 class Contacts:
@@ -24,6 +26,8 @@ class Contacts:
         self._own: dict[Key, Ref] = {}
         self._own_keys: list[Key] = []
         self._shunned: dict[NodeId, float] = {}
+        self.met: dict[NodeId, None] = {}
+        """Brokers we know of, the latest met last."""
 
     def __len__(self) -> int:
         return len(self._refs)
@@ -69,9 +73,19 @@ class Contacts:
         held = self._holders.get(ref, 0)
         self._holders[ref] = held + 1
         if held == 0:
+            self.meet(ref.node)
             at = bisect_left(self._keys, ref.key)
             self._keys.insert(at, ref.key)
             self._refs.insert(at, ref)
+
+    def meet(self, node: NodeId) -> None:
+        """Remember ``node``, though perhaps no table will hold it."""
+        if node == self._node:
+            return
+        self.met.pop(node, None)
+        self.met[node] = None
+        if len(self.met) > MET_MAX:
+            del self.met[next(iter(self.met))]
 
     def drop(self, ref: Ref) -> None:
         """One table fewer holds ``ref``."""

@@ -123,14 +123,21 @@ class Lookup:
             self._local.count("lookup.ttl", out, message.key)
             return
         toward = message.toward
+        if toward is not None and toward.node != self._local.node:
+            raise Violation("Seek towards another broker's node")
         if toward is not None and not self._contacts.is_own(toward):
             out.send(source, Gone(toward))
         self._route(now, message, out)
 
     def _route(self, now: float, seek: Seek, out: Outbox) -> None:
         best = self._contacts.floor(seek.key, now)
-        if best is None:
-            self._local.count("lookup.stranded", out, seek.key)
+        if best is None:  # we have no tables, but may know somebody who has
+            met = [node for node in self._contacts.met if node != seek.origin]
+            if met:
+                stray = Seek(seek.key, seek.request, seek.origin, seek.hops, seek.careful, None)
+                self._hand(now, self._local.rng.choice(met), stray, out)
+            else:
+                self._local.count("lookup.stranded", out, seek.key)
             return
         if best.node != self._local.node:
             hand = Seek(seek.key, seek.request, seek.origin, seek.hops, seek.careful, best)

@@ -145,6 +145,8 @@ class Peer:
             self.ring.found(now, 0, Ref(key, self.local.node, self.local.next_incarnation()), out)
             return
         self._joins[key] = _Join(introducer)
+        if introducer is not None:
+            self.contacts.meet(introducer)
         self._seek_place(now, key, out)
 
     def leave(self, now: float, key: Key, out: Outbox) -> None:
@@ -290,6 +292,7 @@ class Peer:
             self._joins.pop(link.me.key, None)
             link.note = self._notes.get(link.me.key, b"")
             self.contacts.settle(link.me)
+            self.reunion.arm(now)
             out.deliver(Joined(link.me.key, note))
         self._inserted(now, link, out)
 

@@ -1,6 +1,7 @@
 """How two rings that were one become one again, without a restart (overlay §11; Shafaat's ring unification, in DDLL's terms).
 
-A broker remembers whom it lost. From time to time it asks one of them where its own key belongs. If the answer is a place
+A broker remembers whom it lost, and whom it has met. From time to time it asks one of them where its own key belongs (the lost
+first, and more often). If the answer is a place
 ``(a, b)`` that is not its own, there are two rings: with ``c`` our ring's last node before ``b``, ``b`` is told to look at
 ``c``. ``c`` lies between ``a`` and ``b``, so ``b`` inserts itself behind it; from that one crossing the checks of the ring
 zip the rest together, each neighbour finding the next.
@@ -19,15 +20,15 @@ from weft.overlay.ring.messages import Candidate
 from weft.overlay.settings import Settings
 
 BACKOFF_MAX = 6
-"""A node that stays lost is tried at most this many times less often."""
+"""A node that stays lost is tried at most this many times less often, and so is anybody when nobody is lost."""
 
 
 class LostDue(msgspec.Struct, frozen=True, gc=False):
-    """Timer: try a lost broker."""
+    """Timer: ask somebody."""
 
 
 class AskLost(msgspec.Struct, frozen=True, gc=False):
-    """Purpose of a lookup through the lost broker ``node``: where does ``mine`` belong in your ring?"""
+    """Purpose of a lookup through broker ``node``, lost or met: where does ``mine`` belong in your ring?"""
 
     node: NodeId
     mine: Ref
@@ -60,23 +61,31 @@ class Reunion:
         self.missing[node] = 0
         if len(self.missing) > self._settings.lost_max:
             del self.missing[next(iter(self.missing))]
-        self._arm(now)
+        self.arm(now, soon=True)
 
-    def _arm(self, now: float) -> None:
-        if self.missing and LostDue() not in self._local.timers and self._settings.lost_interval_s is not None:
-            rounds = min(1 + min(self.missing.values()), BACKOFF_MAX)
-            wait = self._settings.lost_interval_s * rounds * self._local.rng.uniform(0.75, 1.25)
-            self._local.timers.set(LostDue(), now + wait)
+    def arm(self, now: float, *, soon: bool = False) -> None:
+        """Ask again in a while; ``soon``: at the shortest interval, even if a later time was set."""
+        interval = self._settings.lost_interval_s
+        if interval is None or (LostDue() in self._local.timers and not soon):
+            return
+        rounds = min(1 + min(self.missing.values(), default=BACKOFF_MAX), BACKOFF_MAX)
+        self._local.timers.set(LostDue(), now + interval * rounds * self._local.rng.uniform(0.75, 1.25))
 
     def on_lost_due(self, now: float, due: LostDue, out: Outbox) -> None:
         own = self._contacts.own
-        if not own or not self.missing:
-            return
-        node = next(iter(self.missing))
-        self.missing[node] = self.missing.pop(node) + 1
+        if not own:
+            return  # the next key that joins arms this again
+        if self.missing:
+            node = next(iter(self.missing))
+            self.missing[node] = self.missing.pop(node) + 1
+            self._ask(now, node, own, out)
+        elif self._contacts.met:
+            self._ask(now, self._local.rng.choice(list(self._contacts.met)), own, out)
+        self.arm(now)
+
+    def _ask(self, now: float, node: NodeId, own: list[Ref], out: Outbox) -> None:
         mine = self._local.rng.choice(own)
         self._lookup.ask(now, before(mine.key), AskLost(node, mine), node, out)
-        self._arm(now)
 
     def on_lost_answer(self, now: float, asked: AskLost, found: Found, out: Outbox) -> None:
         if found.at is None or found.right is None:
