@@ -218,7 +218,9 @@ def _choices(kind: inspect.Type, name: str | int) -> list[str]:
         str(value)
         for member in structs
         for field in member.fields
-        if field.encode_name == name and isinstance(field.type, inspect.LiteralType)
-        for value in field.type.values
+        if field.encode_name == name
+        for option in (field.type.types if isinstance(field.type, inspect.UnionType) else (field.type,))
+        if isinstance(option, inspect.LiteralType)
+        for value in option.values
     ]
     return tags or literals

@@ -1,6 +1,7 @@
 """Values as short, stable text, for stories and transcripts. Told to people, never parsed."""
 
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 import msgspec
@@ -21,8 +22,9 @@ def _render(value: Any, special: Brief | None) -> str:
     if special is not None and (text := special(value)) is not None:
         return text
     if isinstance(value, msgspec.Struct):
-        fields = (f"{name}={_render(getattr(value, name), special)}" for name in value.__struct_fields__)
-        return f"{type(value).__name__}({', '.join(fields)})"
+        return _struct(value, special)
+    if isinstance(value, Enum):
+        return value.name.lower()
     if isinstance(value, dict):
         pairs = sorted(f"{_render(key, special)}: {_render(item, special)}" for key, item in value.items())
         return "{" + ", ".join(pairs) + "}"
@@ -35,3 +37,15 @@ def _render(value: Any, special: Brief | None) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     return str(value) if isinstance(value, str) else repr(value)
+
+
+def _struct(value: msgspec.Struct, special: Brief | None) -> str:
+    """``Name(field=…)``; fields that have their default value go without saying."""
+    names, defaults = value.__struct_fields__, value.__struct_defaults__
+    usual = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
+    told = [
+        f"{name}={_render(content, special)}"
+        for name in names
+        if (content := getattr(value, name)) != usual.get(name, msgspec.UNSET)
+    ]
+    return f"{type(value).__name__}({', '.join(told)})"

@@ -16,6 +16,7 @@ from weft.sim.des.engine import Simulation
 from weft.sim.overlays import make
 from weft.sim.scenario.load import Ready, brokers_keys
 from weft.sim.scenario.model import Anycast, Multicast
+from weft.sim.scenario.names import key_name
 
 Verb = Callable[[Overlay, float, Outbox], object]
 
@@ -27,6 +28,7 @@ class Brokers:
         scenario = ready.scenario
         self._ready = ready
         self._overlay = scenario.overlay
+        self._settings = scenario.overlay.effective_settings
         self._seed = scenario.seed
         self._simulation = simulation
         self._runs: dict[NodeId, int] = {}
@@ -48,7 +50,7 @@ class Brokers:
     def next_life(self, node: NodeId) -> Machine:
         """A new machine for ``node``, with a run number above all it had."""
         run = self._runs[node] = self._runs.get(node, -1) + 1
-        machine: Overlay = make(self._overlay.kind, node, self._overlay.settings, self._seed, run)
+        machine: Overlay = make(self._overlay.kind, node, self._settings, self._seed, run)
         self.machines[node] = machine
         return machine
 
@@ -138,7 +140,6 @@ class Brokers:
             left, right = ring[position - 1], ring[(position + 1) % len(ring)]
             told = self.neighbours.get(key)
             if told is None or (told[0].key, told[1].key) != (left, right):
-                wrong.append(
-                    f"{key.broker}: {'nothing' if told is None else f'{told[0].key.broker}, {told[1].key.broker}'}"
-                )
+                words = "nobody" if told is None else f"{told[0].key.broker} and {told[1].key.broker}"
+                wrong.append(f"{key_name(key)} ({words})")
         return wrong

@@ -23,14 +23,26 @@ class SettingsPart(Settings, frozen=True, forbid_unknown_fields=True):
 
 
 class OverlayPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """[overlay]. Broker b is of cluster b mod clusters; its keys are one per topic, or its number (``keys = "number"``)."""
+    """[overlay]. Brokers are dealt to the clusters in turn; a broker has a key per topic, or its number (``keys = "number"``).
+
+    Without ``upkeep`` nothing happens by itself: no pings, no refreshed tables, no search for lost nodes.
+    """
 
     brokers: int
     kind: str = "suzaku"
     clusters: int | list[str] = 1
     keys: Literal["topic", "number"] = "topic"
     topics: list[str] = msgspec.field(default_factory=lambda: ["demo"])
+    upkeep: bool = True
     settings: SettingsPart = SettingsPart()
+
+    @property
+    def effective_settings(self) -> Settings:
+        """``settings``, with every interval off if there is no upkeep."""
+        if self.upkeep:
+            return self.settings
+        intervals = [name for name in self.settings.__struct_fields__ if name.endswith("_interval_s")]
+        return msgspec.structs.replace(self.settings, **dict.fromkeys(intervals))
 
     @property
     def cluster_names(self) -> list[str]:

@@ -85,7 +85,8 @@ class Runner:
         """``verb(node)`` at each of the step's brokers, ``every_s`` apart."""
         for number, node in enumerate(self._named(step.brokers)):
             at = step.at + number * getattr(step, "every_s", 0.0)
-            self.simulation.at(at, self._telling(index, node, verb(node)), f"{node}")
+            label = f"{type(step).__struct_config__.tag} of {node}"
+            self.simulation.at(at, self._telling(index, node, verb(node)), label)
 
     def _telling(self, index: int, node: NodeId, verb: Verb) -> Callable[[], None]:
         return lambda: self._tell(index, node, verb)
