@@ -96,8 +96,8 @@ class Schedule:
         self.wanted: dict[NodeId, dict[Key, None]] = {node: {} for node in self.nodes}
         self.reached: dict[int, Counter[Key]] = {}
         self.ranges: dict[int, KeyRange] = {}
-        self.answers: dict[int, Answered] = {}
-        self.found: dict[int, Found] = {}
+        self.answers: dict[tuple[NodeId, int], Answered] = {}
+        self.found: dict[tuple[NodeId, int], Found] = {}
         self._check = RingCheck()
         self._unfailed = not self.plan.faults
 
@@ -186,9 +186,9 @@ class Schedule:
             if event.token is not None:
                 self.peers[node].reply(now, event.token, 1, out)
         elif isinstance(event, Answered):
-            self.answers[event.request] = event
+            self.answers[node, event.request] = event
         elif isinstance(event, Found):
-            self.found[event.request] = event
+            self.found[node, event.request] = event
         elif isinstance(event, JoinFailed):
             self.wanted[node].pop(event.key, None)
         elif isinstance(event, Left) and event.key in self.wanted[node]:
@@ -283,10 +283,10 @@ class Schedule:
         simulation.run(until=simulation.now)
         number = len(self.ranges)
         deadline = simulation.now + SETTINGS.query_timeout_s * (SETTINGS.query_tries + 1)
-        while numbers[0] not in self.answers and simulation.now < deadline:
+        while (node, numbers[0]) not in self.answers and simulation.now < deadline:
             simulation.run(until=simulation.now + STEP_S)
         every = [key for peer in self.peers.values() for key in peer.keys() if key in span]
-        answer = self.answers.get(numbers[0])
+        answer = self.answers.get((node, numbers[0]))
         if answer is None or (answer.value or 0) != len(every) or answer.keys != len(every) or answer.missing:
             raise Broken(f"{strategy} from {node} over {span}: {answer}, wanted {len(every)}")
         if self.reached[number] != Counter(every):
@@ -300,7 +300,7 @@ class Schedule:
         simulation.run(until=simulation.now + 3 * STEP_S)
         every = sorted(k for peer in self.peers.values() for k in peer.keys())
         place = max((k for k in every if k <= key), default=every[-1])
-        found = self.found.get(numbers[0])
+        found = self.found.get((node, numbers[0]))
         if found is None or found.at is None or found.at.key != place:
             raise Broken(f"lookup of {key} from {node}: {found}, wanted {place}")
         if found.hops > hops_allowed(self.overlay, len(every)):
