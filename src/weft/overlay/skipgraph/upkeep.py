@@ -208,9 +208,9 @@ class Upkeep:
             self._wait(now, tower, walk.level, walk.rightward)
 
     def walk_round(self, now: float, tower: Tower, walk: Walk, out: Outbox) -> None:
-        """Our height ends here, unless somebody is just on the way up."""
+        """Our height ends here, unless somebody is just on the way up; or nobody is left of the ring that we are in."""
         upper = self.towers.link(walk.level + 1, tower)
-        if walk.kin:
+        if walk.rightward and walk.kin:
             self.walk_failed(now, tower, walk)
         elif walk.rightward:
             tower.refusals.pop((walk.level, True), None)
@@ -254,6 +254,8 @@ class Upkeep:
             if upper is not None:
                 if message.member and message.rightward:
                     self.consider(now, upper, origin, out)
+                elif upper.left == origin and not message.member:
+                    self._ring.upkeep.check(now, upper, origin, out)  # it has been out of the ring, and we did not hear
                 return upper.me, Met.MATE, upper.left
             following = last.right if message.rightward else last.left
             behind = self._ring.find(following, level) if following.node == self._local.node else None
