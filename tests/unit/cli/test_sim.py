@@ -1,6 +1,9 @@
 """``weft sim run``: output, files, exit codes."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,6 +32,15 @@ def test_json_and_transcript(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     delivered = sum(traffic["delivered"] for traffic in outcome["messages"].values())
     lines = file.read_text(encoding="utf-8").splitlines()
     assert len([line for line in lines if not line.startswith("--")]) == delivered
+
+
+def test_the_run_does_not_depend_on_the_hash_seed() -> None:
+    outputs = set()
+    for hash_seed in ("0", "77"):
+        command = [sys.executable, "-c", "from weft.cli.main import main; main()", "sim", "run", str(EXAMPLE), "--json"]
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        outputs.add(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
+    assert len(outputs) == 1
 
 
 def test_story(capsys: pytest.CaptureFixture[str]) -> None:

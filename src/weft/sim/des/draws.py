@@ -1,6 +1,6 @@
 """Uniform numbers in bulk: the very stream of ``weft.core.rand.Rng``, computed a block at a time.
 
-A jittered network draws once per message; one at a time that would be a third of the simulator's cost.
+A jittered network draws once per message; one at a time that would be a fifth of what an event costs.
 """
 
 from collections.abc import Iterator

@@ -108,9 +108,6 @@ class Simulation(Steps):
             host.armed = None
             self._watch(host)
 
-    def is_paused(self, node: NodeId) -> bool:
-        return self._host(node).paused
-
     def _host(self, node: NodeId) -> Host:
         host = self._hosts.get(node)
         if host is None:

@@ -86,7 +86,7 @@ def grow(trace: Trace, root: int, payload: object) -> Branch:
         if step.id > root:
             children[step.cause].append(step)
     first = trace.get(root)
-    assert first is not None, "the trace is too short for this multicast"
+    assert first is not None, "the caller has made sure that the root is kept"
     return _branch(first, children, payload)
 
 

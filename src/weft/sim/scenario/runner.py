@@ -194,6 +194,11 @@ class Runner:
 
     def _spread(self, index: int, step: model.Multicast | model.Anycast) -> Spread:
         asked, node, request = self._asked[index]
+        if self.simulation.trace.get(asked) is None:
+            most = f"{self.simulation.trace.steps_max:,}"
+            raise self._ready.document.wrong(
+                ("step", index), f"more than {most} events follow: its tree is no longer known"
+            )
         tree = grow(self.simulation.trace, asked, (step.text, index))
         reached = [key_name(key) for key in self._arrivals(index, step)]
         branches = list(tree.walk())

@@ -194,3 +194,8 @@ expect = { reached = [2] }
 def test_a_verb_that_is_misused_is_refused_with_the_line_of_its_step(tmp_path: Path) -> None:
     with pytest.raises(Misuse, match=r"x.toml:12: broker 2: .*joined already"):
         run(tmp_path, '\n[[step]]\nat = 20.0\ndo = "join"\nbrokers = 2\n')
+
+
+def test_a_run_too_long_for_its_trees_says_so() -> None:
+    with pytest.raises(Misuse, match=r"first-ring.toml:39: more than 100 events follow"):
+        Runner(read(EXAMPLE), steps_max=100).run()
