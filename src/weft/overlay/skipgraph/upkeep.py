@@ -1,6 +1,6 @@
 """How towers grow, are kept, and are taken down (overlay §6).
 
-A node in level i walks right along it (``walks``) until it meets one that shares i + 1 digits, and inserts itself beside
+A node in level i walks right (``walks``, ``answers``) until it meets one that shares i + 1 digits, and inserts itself beside
 that one at level i + 1 by DDLL; then it walks along that level. Who shares the digits but is alone with them founds the
 level's ring when it is asked. Of two walkers that meet, the one that has walked further wins: the other stops, founds the
 ring, and takes the winner in; a loser that comes asking backs off (doubling, with jitter).
@@ -13,7 +13,6 @@ left neighbours at a level are dead walks left along the level below. So each le
 One broker's keys share one vector: the first of our keys in a level's ring calls the others.
 """
 
-from weft.core.errors import Violation
 from weft.core.ids import NodeId
 from weft.core.machine import Handlers, Outbox, TimerHandlers
 from weft.overlay.api import Ref
@@ -24,13 +23,10 @@ from weft.overlay.ring.machine import Ring
 from weft.overlay.ring.messages import Status
 from weft.overlay.ring.tables import Link
 from weft.overlay.settings import Settings
-from weft.overlay.skipgraph.geometry import common_prefix, goes_on, wins
-from weft.overlay.skipgraph.messages import LonelyDue, Met, Step, Stepped, WalkDue
+from weft.overlay.skipgraph.answers import Answers
+from weft.overlay.skipgraph.messages import LonelyDue, WalkDue
 from weft.overlay.skipgraph.tables import Tower, Towers, Walk
-from weft.overlay.skipgraph.walks import WALK_STEPS_MAX, Walks
-
-OWN_STEPS_MAX = 1_024
-"""Nodes of our own that one Step is taken along without a message."""
+from weft.overlay.skipgraph.walks import Walks
 
 CALM_LOOKS = 4
 """Looks, each twice as late as the one before, from a sign of disorder until the interval is reached again."""
@@ -40,17 +36,18 @@ BACKOFF_MAX = 6
 
 
 class Upkeep:
-    """In: the ring's news, Step, how walks end, timers. Out: walks, answers; inserts, checks and deletes above level 0."""
+    """In: the ring's news, how walks end, what walkers find, timers. Out: walks; inserts, checks, deletes above level 0."""
 
     def __init__(self, local: Local, contacts: Contacts, ring: Ring, settings: Settings, vector: int) -> None:
         self._local = local
         self._contacts = contacts
         self._ring = ring
         self._settings = settings
-        self._vector = vector
         self.towers = Towers(ring)
+        self._presets = False
         self._walks = Walks(local, settings, vector, self.towers, self)
-        self.handlers: Handlers = {Step: self.on_step, **self._walks.handlers}
+        answers = Answers(local, settings, vector, ring, self.towers, self._walks, self)
+        self.handlers: Handlers = {**answers.handlers, **self._walks.handlers}
         self.timers: TimerHandlers = {
             WalkDue: self.on_walk_due,
             LonelyDue: self.on_lonely_due,
@@ -62,7 +59,9 @@ class Upkeep:
         if link.level:
             self.towers.by_key[link.me.key].rise()
             self.towers.company[link.level] += 1
+        self._presets = True
         self._ring.adopt(now, link, out)
+        self._presets = False
 
     # The ring's news
 
@@ -76,10 +75,18 @@ class Upkeep:
         tower.refusals.pop((level - 1, True), None)
         if link.leaving or tower.leaving:
             return
-        self._arm(now, tower, level)
+        if self._presets:
+            tower.looks[level] = CALM_LOOKS
+            self._arm(now, tower, level)
+        else:
+            self._arm(now, tower, level)
+            self._climb(now, tower, level, out)
+
+    def _climb(self, now: float, tower: Tower, level: int, out: Outbox) -> None:
+        """Walk on; the first of our nodes in a level's ring calls the others."""
         self._walks.right(now, tower, level, out)
-        if level and towers.members[level] == 1:
-            for other in list(towers):
+        if level and self.towers.members[level] == 1:
+            for other in list(self.towers):
                 if other.top == level - 1:
                     self._walks.right(now, other, level - 1, out)
 
@@ -218,6 +225,13 @@ class Upkeep:
             tower.found_left(upper.level)
             self._ring.upkeep.isolate(now, upper, out)
 
+    def found(self, now: float, tower: Tower, out: Outbox) -> None:
+        """Be the first of the next level's ring; if nobody follows, that is undone."""
+        level, seq = tower.rise()
+        self.towers.company[level] += 1
+        self._ring.found(now, level, tower.me, out, seq)
+        self._suspect(now, level)
+
     def is_silent(self, now: float, node: NodeId) -> bool:
         return self._contacts.is_shunned(node, now)
 
@@ -226,66 +240,6 @@ class Upkeep:
         if link.left != walker:
             self._ring.upkeep.consider(now, link, walker, out)
             self._hurry(now, self.towers.by_key[link.me.key], link.level)
-
-    # Being asked
-
-    def on_step(self, now: float, source: NodeId, message: Step, out: Outbox) -> None:
-        digits = self._settings.membership_digits
-        if not 0 <= message.level < digits or not 0 <= message.vector < 1 << digits:
-            raise Violation("level or membership vector out of bounds")
-        if message.origin.node != source or not 1 <= message.hops <= WALK_STEPS_MAX:
-            raise Violation("a step of another broker's node, or a walk too long")
-        link = self._ring.find(message.at, message.level)
-        if link is None or link.status is Status.INS or message.at.key == message.origin.key:
-            at, met, following = message.at, Met.LOST, message.at
-        else:
-            at, met, following = self._meet(now, link, message, out)
-        answer = Stepped(message.origin, message.level, message.rightward, message.number, at, met, following)
-        out.send(source, answer)
-
-    def _meet(self, now: float, link: Link, message: Step, out: Outbox) -> tuple[Ref, Met, Ref]:
-        """Answer for ``link``, and for our own nodes directly behind it."""
-        level, origin = message.level, message.origin
-        kin = common_prefix(self._vector, message.vector, self._settings.membership_digits) > level
-        last, behind = link, None
-        following = link.me
-        for _ in range(OWN_STEPS_MAX):
-            upper = self.towers.member(level + 1, last.me) if kin else None
-            if upper is not None:
-                if message.member and message.rightward:
-                    self.consider(now, upper, origin, out)
-                elif upper.left == origin and not message.member:
-                    self._ring.upkeep.check(now, upper, origin, out)  # it has been out of the ring, and we did not hear
-                return upper.me, Met.MATE, upper.left
-            following = last.right if message.rightward else last.left
-            behind = self._ring.find(following, level) if following.node == self._local.node else None
-            if behind is None or not goes_on(origin.key, last.me.key, following.key, message.rightward):
-                break
-            last = behind
-        if not kin:
-            return last.me, Met.NOBODY, following
-        return self._kin(now, link, message, out) or (last.me, Met.KIN, following)
-
-    def _kin(self, now: float, link: Link, message: Step, out: Outbox) -> tuple[Ref, Met, Ref] | None:
-        """A walker of our next level, where ``link``'s node is not yet: found its ring, or get in, or say who goes first."""
-        tower = self.towers.by_key[link.me.key]
-        level = message.level
-        if link.status is not Status.IN or tower.leaving or tower.top != level:
-            return None
-        if message.member:
-            self._walks.right(now, tower, level, out)
-            return None
-        if self.towers.company[level + 1]:
-            return None
-        walk = tower.walks.get((level, True))
-        if walk is not None and not wins((message.hops, message.origin.key), (walk.hops, tower.me.key)):
-            return link.me, Met.RIVAL, link.me
-        self._walks.end(tower, level, rightward=True)
-        _, seq = tower.rise()
-        self.towers.company[level + 1] += 1
-        self._ring.found(now, level + 1, tower.me, out, seq)
-        self._suspect(now, level + 1)
-        return link.me, Met.MATE, link.me
 
     # Nobody but us
 
@@ -306,5 +260,5 @@ class Upkeep:
             self._suspect(now, due.level)
             return
         for link in above:
-            if self.towers.member(link.level, link.me) is link:  # one that leaves may be further down already
+            if self._ring.find(link.me, link.level) is link:  # one that leaves may be further down already
                 self._ring.drop(now, link, out)
