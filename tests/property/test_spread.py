@@ -1,9 +1,9 @@
-"""Spread over exact tables: every key in the range once, nobody else, whoever asks, however it is done (overlay §4, §5, §11)."""
+"""Spread over exact tables: every key in the range once, nobody else, whoever asks, however (overlay §4, §5, §11)."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from overlay_bench import OVERLAYS, Bench
 
+from overlay_bench import OVERLAYS, Bench
 from weft.overlay.api import Condition, Query
 from weft.overlay.keys import ALM, Key, KeyRange, after, before, locality_range
 from weft.overlay.spread.geometry import merge
@@ -155,7 +155,7 @@ def test_dead_nodes_are_all_that_is_missing(case, overlay, strategy, reliable, d
     lost = [key for key in alive if any(key in gone for gone in answer.missing)]
     assert answer.keys == len(alive) - len(lost)
     assert bench.keys_received() == sorted(set(bench.keys_received()))
-    if len(dead) <= 1:
+    if overlay == "suzaku" and len([key for key in keys if key.broker in dead]) <= 1:  # else the ring may be cut in two
         assert lost == [], "a live node reported missing"
         assert bench.keys_received() == alive
     for key in inside(keys, piece):

@@ -31,7 +31,8 @@ class Gap(NamedTuple):
     """A stretch without keys of ours, between ``left`` and ``right`` where those are ours and known.
 
     ``rights`` are the usable entries of ``left`` inside it, ``lefts`` those of ``right``, nearest first. ``others`` are
-    further contacts inside it, of unknown level: they are used by a sender outside the range only.
+    further contacts inside it, of unknown level, for when those tables know none, or for a sender outside the range.
+    ``near`` is the ring neighbour inside it, whether it answers or not.
     """
 
     piece: KeyRange
@@ -40,9 +41,16 @@ class Gap(NamedTuple):
     rights: tuple[Entry, ...] = ()
     lefts: tuple[Entry, ...] = ()
     others: tuple[Entry, ...] = ()
+    near: Ref | None = None
 
     def entries(self) -> list[Entry]:
         return [*self.rights, *self.lefts, *self.others]
+
+    def within(self, piece: KeyRange) -> "Gap":
+        """The part of the gap that is in ``piece``."""
+        kept = [tuple(e for e in each if e.ref.key in piece) for each in (self.rights, self.lefts, self.others)]
+        near = self.near if self.near is not None and self.near.key in piece else None
+        return self._replace(piece=piece, rights=kept[0], lefts=kept[1], others=kept[2], near=near)
 
 
 class Charge(NamedTuple):
@@ -142,17 +150,23 @@ def _unroll(low: Key, high: Key) -> list[KeyRange]:
     return [KeyRange(low, EVERYTHING.high), KeyRange(EVERYTHING.low, high)]
 
 
-def worthwhile(piece: KeyRange, spoken: Sequence[tuple[Entry, list[KeyRange]]], condition: Condition) -> list[KeyRange]:
-    """``piece`` without the arcs whose value says that nobody there matches; where nothing is known, all stays."""
-    return subtract(
-        piece,
-        [
-            arc
-            for entry, ranges in spoken
-            if entry.values is not None and not matches(entry.values, condition)
-            for arc in ranges
-        ],
-    )
+def worthwhile(gap: Gap, spoken: Sequence[tuple[Entry, list[KeyRange]]], condition: Condition) -> list[Gap]:
+    """``gap`` without the arcs whose value says that nobody there matches; where nothing is known, all stays.
+
+    What stays must have a taker: what lies beyond our farthest entry on the left stays together with that entry, and if a
+    part still has none (its entry does not answer), nothing is cut away.
+    """
+    if not gap.entries():
+        return [gap]
+    silent = [ranges for entry, ranges in spoken if entry.values is not None and not matches(entry.values, condition)]
+    pieces = subtract(gap.piece, [arc for ranges in silent for arc in ranges])
+    if pieces and not gap.within(pieces[0]).entries() and gap.left is None:
+        farthest = min(entry.ref.key for entry in gap.entries())
+        pieces = merge([*pieces, KeyRange(pieces[0].low, after(farthest))])
+    parts = [gap.within(piece) for piece in pieces]
+    if parts and gap.left is not None and not parts[0].entries() and parts[0].near is None:
+        del parts[0]  # it ends before our right neighbour
+    return parts if all(part.entries() for part in parts) else [gap]
 
 
 # Strategies (overlay §5)
@@ -182,6 +196,8 @@ def split(gap: Gap, _level: int) -> list[Charge]:
     """Cut at all entries at once (SELECT §3.2's example); the level has no say."""
     entries = {entry.ref.key: entry for entry in gap.entries()}
     keys = sorted(entries)
+    if not keys:
+        return []
     lows = [gap.piece.low, *keys[1:]]
     highs = [*keys[1:], gap.piece.high]
     return [

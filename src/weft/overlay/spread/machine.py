@@ -24,6 +24,7 @@ from weft.core.machine import Handlers, Outbox, TimerHandlers
 from weft.overlay.api import Answered, Query, Received, Ref
 from weft.overlay.contacts import Contacts
 from weft.overlay.hops import Hops
+from weft.overlay.keys import between
 from weft.overlay.local import Local
 from weft.overlay.lookup import Found, Gone, Lookup
 from weft.overlay.settings import Settings
@@ -172,13 +173,13 @@ class Spread:
         held = self._upkeep.unhold(purpose.number)
         if held is None:
             return
-        inside = [ref for ref in (found.at, found.right) if ref is not None and ref.key in held.part.piece]
-        self._upkeep.busy(held.errand.duty, 1)
+        piece = held.part.piece
+        inside = [ref for ref in (found.at, found.right) if ref is not None and ref.key in piece]
+        empty = found.at and found.right and not inside and between(found.at.key, piece.low, found.right.key)
         if inside and inside[0].node != self._local.node:
             self._delegate(now, held.errand, held.part, inside[0], out)
-        elif inside or found.at is None:
+        elif not empty:
             self._cover(now, held.errand, [held.part], out)
-        self._upkeep.busy(held.errand.duty, -1)
         self._upkeep.settle(now, held.errand.duty, out)
 
     def _delegate(self, now: float, errand: Errand, whole: Part, delegate: Ref, out: Outbox) -> None:

@@ -6,7 +6,7 @@ whether anybody is inside at all. Left pointers are hints (overlay §2): a gap w
 (``Part.first``) is empty only if that agrees.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -55,22 +55,12 @@ class Planner:
         for gap in cut(part.piece, [ref.key for ref in mine]):
             if gap.left is not None and firsts[gap.piece.low].key not in gap.piece:
                 continue  # the right pointer says that nobody is in there
-            for piece in self._worthwhile(asked, gap):
-                self._plan_gap(now, asked, part, gap._replace(piece=piece), firsts.get(piece.low), plan)
+            for part_of in self._worthwhile(asked, self._fill(now, gap, firsts.get(gap.piece.low))):
+                if part_of.entries():
+                    plan.parts.extend(self._charges(asked, part_of, part, firsts))
+                elif part_of.near is not None:
+                    plan.stuck.append(Part(part_of.near, part_of.piece, part.level, firsts.get(part_of.piece.low)))
         return plan
-
-    def _plan_gap(self, now: float, asked: Asked, part: Part, gap: Gap, first: Ref | None, plan: Plan) -> None:
-        full = self._fill(now, gap)
-        if not full.entries() and first is not None and self._useful(now, gap.piece, first):
-            full = full._replace(lefts=(Entry(first, 0),))
-        if full.entries():
-            plan.parts.extend(self._charges(asked, full, part, {gap.piece.low: first}))
-            return
-        key, side = (gap.left, 1) if gap.left is not None else (gap.right, 0)
-        assert key is not None, "a gap of a piece that we have keys in lies beside one of them"
-        near = self._tables.neighbours(key)[side]
-        if near.key in gap.piece:
-            plan.stuck.append(Part(near, gap.piece, part.level, first))
 
     def _plan_outside(self, now: float, asked: Asked, part: Part, plan: Plan) -> None:
         below, above = self._contacts.own_around(*part.piece)
@@ -82,8 +72,7 @@ class Planner:
         left = None if below is None else below.key
         gap = self._fill(now, Gap(part.piece, left, None if above is None else above.key))
         known = {entry.ref for entry in gap.entries()}
-        inside = [ref for ref in self._contacts.inside(*part.piece, now) if ref not in known]
-        gap = gap._replace(others=tuple(Entry(ref, LEVELS_MAX) for ref in inside))
+        gap = gap._replace(others=tuple(entry for entry in self._others(now, part.piece) if entry.ref not in known))
         if gap.entries() and asked.strategy == "delegate":
             delegate = gap.entries()[0]
             plan.parts.append(Part(delegate.ref, part.piece, LEVELS_MAX))
@@ -110,17 +99,28 @@ class Planner:
             return Way.EMPTY
         return right
 
-    def _fill(self, now: float, gap: Gap) -> Gap:
-        """``gap`` with the usable entries of our nodes beside it."""
+    def _fill(self, now: float, gap: Gap, first: Ref | None = None) -> Gap:
+        """``gap`` with the usable entries of our nodes beside it; what else we know inside it if they have none."""
         rights: tuple[Entry, ...] = ()
         lefts: tuple[Entry, ...] = ()
-        if gap.left is not None:
-            right = self._tables.neighbours(gap.left)[1]
-            rights = self._usable(now, gap.piece, self._tables.rights(gap.left), right)
+        near: Ref | None = None
         if gap.right is not None:
-            left = self._tables.neighbours(gap.right)[0]
-            lefts = self._usable(now, gap.piece, self._tables.lefts(gap.right), left)
-        return gap._replace(rights=rights, lefts=lefts)
+            near = self._tables.neighbours(gap.right)[0]
+            lefts = self._usable(now, gap.piece, self._tables.lefts(gap.right), near)
+        if gap.left is not None:
+            near = self._tables.neighbours(gap.left)[1]
+            rights = self._usable(now, gap.piece, self._tables.rights(gap.left), near)
+        others: tuple[Entry, ...] = ()
+        if not rights and not lefts:
+            others = self._others(now, gap.piece)
+            if not others and first is not None and self._useful(now, gap.piece, first):
+                others = (Entry(first, 0),)
+        inside = near is not None and near.key in gap.piece
+        return gap._replace(rights=rights, lefts=lefts, others=others, near=near if inside else None)
+
+    def _others(self, now: float, piece: KeyRange) -> tuple[Entry, ...]:
+        inside = self._contacts.inside(*piece, now)
+        return tuple(Entry(ref, LEVELS_MAX) for ref in inside if ref.node != self._node)
 
     def _usable(self, now: float, piece: KeyRange, entries: Sequence[Entry], near: Ref) -> tuple[Entry, ...]:
         found = [entry for entry in entries if self._useful(now, piece, entry.ref)]
@@ -131,16 +131,17 @@ class Planner:
     def _useful(self, now: float, piece: KeyRange, ref: Ref) -> bool:
         return ref.key in piece and ref.node != self._node and not self._contacts.is_shunned(ref.node, now)
 
-    def _worthwhile(self, asked: Asked, gap: Gap) -> list[KeyRange]:
+    def _worthwhile(self, asked: Asked, gap: Gap) -> list[Gap]:
         if asked.condition is None or not asked.stale_ok:
-            return [gap.piece]
+            return [gap]
         spoken = []
-        for key in (gap.left, gap.right):
-            if key is not None:
-                spoken += arcs(key, self._tables.rights(key), self._tables.lefts(key))
-        return worthwhile(gap.piece, spoken, asked.condition)
+        if gap.left is not None:
+            spoken += arcs(gap.left, self._tables.rights(gap.left), ())
+        if gap.right is not None:
+            spoken += arcs(gap.right, (), self._tables.lefts(gap.right))
+        return worthwhile(gap, spoken, asked.condition)
 
-    def _charges(self, asked: Asked, gap: Gap, part: Part, firsts: dict[Key, Ref | None]) -> list[Part]:
+    def _charges(self, asked: Asked, gap: Gap, part: Part, firsts: Mapping[Key, Ref | None]) -> list[Part]:
         charges: list[Charge] = STRATEGIES[asked.strategy](gap, part.level)
         parts = []
         for charge in charges:
