@@ -157,7 +157,7 @@ class Simulation(Steps):
         queue, observers = self._agenda, self.observers
         handlers = (self._hop, self._act, self._command, self._deliver, self._fire)
         try:
-            while self.steps < stop and not queue.is_idle(lanes) and queue.take(until):
+            while self.steps < stop and (lanes == agenda.LANES or not queue.is_idle(lanes)) and queue.take(until):
                 self.now = now = queue.at
                 handle = handlers[queue.lane]
                 for entry in queue.current:

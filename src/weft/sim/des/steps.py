@@ -162,8 +162,9 @@ class Steps:
                 else:
                     self._agenda.push(at, HOP, ((node, to, message, step, links), transit))
         effects.clear()
-        if host.machine.deadline != host.deadline:
-            self._watch(host)
+        deadline = host.machine.deadline
+        if deadline != host.deadline:
+            self._set(host, deadline)
 
     def _other(self, now: float, host: Host, effect: Effect) -> None:
         """Any effect but Send."""
@@ -221,7 +222,9 @@ class Steps:
 
     def _watch(self, host: Host) -> None:
         """Read the machine's deadline and see to it that a timer event is there in time."""
-        deadline = host.machine.deadline
+        self._set(host, host.machine.deadline)
+
+    def _set(self, host: Host, deadline: float | None) -> None:
         if deadline != host.deadline:
             host.deadline = deadline
             host.cause = self._cause
