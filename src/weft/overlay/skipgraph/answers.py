@@ -97,9 +97,8 @@ class Answers:
             return None
         if self._towers.company[level + 1]:
             return None
-        walk = tower.walks.get((level, True))
-        if walk is not None and not wins((message.hops, message.origin.key), (walk.hops, tower.me.key)):
+        ours = [walk for other in self._towers.below(level + 1) if (walk := other.walks.get((level, True)))]
+        if not all(wins((message.hops, message.origin.key), (walk.hops, walk.me.key)) for walk in ours):
             return link.me, Met.RIVAL, link.me
-        self._walks.end(tower, level, rightward=True)
         self._user.found(now, tower, out)
         return link.me, Met.MATE, link.me

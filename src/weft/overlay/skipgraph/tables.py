@@ -76,6 +76,10 @@ class Towers:
     def __iter__(self) -> Iterator[Tower]:
         return iter(self.by_key.values())
 
+    def below(self, level: int) -> list[Tower]:
+        """Those that end just below ``level``."""
+        return [tower for tower in self.by_key.values() if tower.top == level - 1 and not tower.leaving]
+
     def get(self, ref: Ref) -> Tower | None:
         """The tower of our node ``ref``, if it is that life of it."""
         tower = self.by_key.get(ref.key)

@@ -10,7 +10,7 @@ from time to time by nodes that are in the next level already: the first one it 
 left neighbour; if not, it looks at the walker, and the ring's own checks zip the two rings together. A node all of whose
 left neighbours at a level are dead walks left along the level below. So each level is put right by the one below it.
 
-One broker's keys share one vector: the first of our keys in a level's ring calls the others.
+One broker's keys share one vector: the first of our keys that has company in a level's ring calls the others.
 """
 
 from weft.core.ids import NodeId
@@ -80,20 +80,15 @@ class Upkeep:
             self._arm(now, tower, level)
         else:
             self._arm(now, tower, level)
-            self._climb(now, tower, level, out)
-
-    def _climb(self, now: float, tower: Tower, level: int, out: Outbox) -> None:
-        """Walk on; the first of our nodes in a level's ring calls the others."""
-        self._walks.right(now, tower, level, out)
-        if level and self.towers.members[level] == 1:
-            for other in list(self.towers):
-                if other.top == level - 1:
-                    self._walks.right(now, other, level - 1, out)
+            self._walks.right(now, tower, level, out)
 
     def changed(self, now: float, link: Link, out: Outbox) -> None:
-        """A neighbour changed: if it is one of our own, there may be nobody else left; or the way to the left is free."""
+        """A neighbour changed: there is company, or perhaps there is none any more; or the way to the left is free."""
         if link.level and link.right.node == self._local.node:
             self._suspect(now, link.level)
+        elif link.level and self.towers.members[link.level] == 1 and not self._presets:
+            for other in self.towers.below(link.level):
+                self._walks.right(now, other, link.level - 1, out)
         tower = self.towers.by_key.get(link.me.key)
         if tower is not None and link.level + 1 in tower.lost:
             self._walks.end(tower, link.level, rightward=False)
@@ -226,7 +221,9 @@ class Upkeep:
             self._ring.upkeep.isolate(now, upper, out)
 
     def found(self, now: float, tower: Tower, out: Outbox) -> None:
-        """Be the first of the next level's ring; if nobody follows, that is undone."""
+        """Be the first of the next level's ring; if nobody follows, that is undone. Our other keys are called when one does."""
+        for other in self.towers.below(tower.top + 1):
+            self._walks.end(other, tower.top, rightward=True)
         level, seq = tower.rise()
         self.towers.company[level] += 1
         self._ring.found(now, level, tower.me, out, seq)
@@ -253,12 +250,14 @@ class Upkeep:
         """A ring that holds only our own keys ends our height (overlay §6)."""
         links = self._ring.links
         towers = [tower for tower in self.towers if tower.top >= due.level]
-        if any(links[due.level, tower.me.key].right.node != self._local.node for tower in towers):
+        if not towers or any(links[due.level, tower.me.key].right.node != self._local.node for tower in towers):
             return
         above = [links[level, tower.me.key] for tower in towers for level in range(tower.top, due.level - 1, -1)]
         if any(link.status is not Status.IN or link.request is not None for link in above):
             self._suspect(now, due.level)
             return
+        for tower in self.towers.below(due.level):
+            self._wait(now, tower, due.level - 1, rightward=True)
         for link in above:
             if self._ring.find(link.me, link.level) is link:  # one that leaves may be further down already
                 self._ring.drop(now, link, out)
