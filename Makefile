@@ -27,7 +27,7 @@ test: check ## check, then every test except those marked slow
 	@$(BIN)/pytest -m "not slow" $(PYTEST_ARGS)
 
 bench: venv ## measure the simulator (bench/)
-	@for file in bench/bench_*.py; do $(BIN)/python "$$file"; done
+	@for file in bench/*.py; do $(BIN)/python "$$file"; done
 
 campaign: venv ## seeded fault schedules; SEEDS=100000
 	@$(BIN)/weft sim campaign --seeds $(SEEDS)

@@ -1,6 +1,8 @@
 """``weft sim``: simulations in virtual time.
 
 weft sim run SCENARIO    run a scenario file, show what happened, check what it expects
+weft sim campaign        many seeded fault schedules (see ``campaign``)
+weft sim replay SEED     one of them again
 """
 
 from pathlib import Path
@@ -8,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from weft.cli.campaign import campaign, replay
 from weft.cli.exits import Failed
 
 app = typer.Typer(help="Simulate brokers, networks and faults, deterministically.", rich_markup_mode=None)
@@ -25,6 +28,10 @@ Story = Annotated[
 @app.callback()
 def group() -> None:
     """Simulate brokers, networks and faults, deterministically."""
+
+
+app.command()(campaign)
+app.command()(replay)
 
 
 @app.command()

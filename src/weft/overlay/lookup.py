@@ -69,6 +69,7 @@ class _Pending(msgspec.Struct):
 
 Asker = Callable[[float, Any, Found, Outbox], None]
 RightOf = Callable[[Key], Ref]
+Holds = Callable[[Ref], bool]
 Purge = Callable[[float, Ref, Outbox], None]
 
 
@@ -82,6 +83,7 @@ class Lookup:
         hops: Hops,
         settings: Settings,
         right_of: RightOf,
+        holds: Holds,
         purge: Purge,
     ) -> None:
         self._local = local
@@ -89,6 +91,7 @@ class Lookup:
         self._hops = hops
         self._settings = settings
         self._right_of = right_of
+        self._holds = holds
         self._purge = purge
         self._pending: dict[int, _Pending] = {}
         self.askers: dict[type, Asker] = {}
@@ -125,15 +128,16 @@ class Lookup:
         toward = message.toward
         if toward is not None and toward.node != self._local.node:
             raise Violation("Seek towards another broker's node")
-        if toward is not None and not self._contacts.is_own(toward):
+        if toward is not None and not self._holds(toward):
             out.send(source, Gone(toward))
-        self._route(now, message, out)
+        self._route(now, message, out, source)
 
-    def _route(self, now: float, seek: Seek, out: Outbox) -> None:
+    def _route(self, now: float, seek: Seek, out: Outbox, source: NodeId | None = None) -> None:
+        """Hand ``seek`` on, or answer it. Whoever has no tables asks somebody it once met, but not where it came from."""
         best = self._contacts.floor(seek.key, now)
         if best is None:  # we have no tables, but may know somebody who has
-            met = [node for node in self._contacts.met if node != seek.origin]
-            if met:
+            met = [node for node in self._contacts.met if node not in (source, seek.origin)]
+            if met and seek.origin != self._local.node:
                 stray = Seek(seek.key, seek.request, seek.origin, seek.hops, seek.careful, None)
                 self._hand(now, self._local.rng.choice(met), stray, out)
             else:

@@ -72,7 +72,7 @@ class Peer:
         self.settings = settings
         self.contacts = Contacts(node)
         self.hops = Hops(self.local, self.contacts, settings, self._dispatch)
-        self.lookups = Lookup(self.local, self.contacts, self.hops, settings, self._right_of, self._purge)
+        self.lookups = Lookup(self.local, self.contacts, self.hops, settings, self._right_of, self._holds, self._purge)
         self.ring = Ring(self.local, settings, self)
         self.spread = Spread(self.local, self.contacts, self.hops, self.lookups, settings, self)
         self.reunion = Reunion(self.local, self.contacts, self.lookups, settings)
@@ -363,6 +363,9 @@ class Peer:
 
     def _right_of(self, key: Key) -> Ref:
         return self.ring.links[0, key].right
+
+    def _holds(self, ref: Ref) -> bool:
+        return self.ring.find(ref, 0) is not None
 
     def _purge(self, now: float, ref: Ref, out: Outbox) -> None:
         self.ring.upkeep.gone(now, ref, out)

@@ -34,7 +34,9 @@ def suzaku_converged(peers: Sequence[Suzaku]) -> None:
                 found = [entry.ref.key for entry in entries]
                 if found != wanted:
                     side = "FFT" if sign > 0 else "BFT"
-                    raise Broken(f"{side} of {key}: {[place.get(k) for k in found]}, wanted {[place[k] for k in wanted]}")
+                    raise Broken(
+                        f"{side} of {key}: {[place.get(k) for k in found]}, wanted {[place[k] for k in wanted]}"
+                    )
 
 
 def skipgraph_converged(peers: Sequence[SkipGraph]) -> None:
@@ -42,7 +44,9 @@ def skipgraph_converged(peers: Sequence[SkipGraph]) -> None:
     wanted = static_levels([(key, peer.vector) for peer in peers for key in peer.keys()])
     for peer in peers:
         for key in peer.keys():
-            found = [(left.ref.key, right.ref.key) for left, right in zip(peer.lefts(key), peer.rights(key), strict=True)]
+            found = [
+                (left.ref.key, right.ref.key) for left, right in zip(peer.lefts(key), peer.rights(key), strict=True)
+            ]
             if found != wanted[key]:
                 raise Broken(f"levels of {key}: {found}, wanted {wanted[key]}")
 

@@ -65,6 +65,7 @@ class Explored(msgspec.Struct, frozen=True):
     lives: int
     ends: int
     orders: int
+    violation: str = ""
 
 
 class Flight(msgspec.Struct, frozen=True):
@@ -254,7 +255,9 @@ class Explorer:
         no_violations(peers)
         check = RingCheck()
         alive = {peer.local.node: peer for peer in peers}
-        if "crash" not in self._case.roles and not self._case.losses:  # who accepted a node may be gone, and with it the proof
+        if (
+            "crash" not in self._case.roles and not self._case.losses
+        ):  # who accepted a node may be gone, and with it the proof
             for peer in peers:
                 check.accepted(peer)
             for node in alive:
@@ -276,7 +279,7 @@ class Explorer:
         wanted = {
             n
             for n, role in enumerate(self._case.roles, 1)
-            if role in ("stay", "join") or role == "crash" and n in peers
+            if role in ("stay", "join") or (role == "crash" and n in peers)
         }
         found = {node for node, peer in peers.items() if peer.keys()}
         if found != wanted:

@@ -48,6 +48,7 @@ class RingCheck:
         self._level = level
         self._seen: dict[Ref, Seq] = {}
         self._accepted: set[Ref] = set()
+        self._last: dict[Ref, object] = {}
 
     def links(self, peers: Iterable[Peer]) -> dict[Ref, Link]:
         return {link.me: link for peer in peers for (level, _), link in peer.ring.links.items() if level == self._level}
@@ -57,23 +58,34 @@ class RingCheck:
         peer = peers.get(node)
         if peer is None:
             return
-        self.accepted(peer)
         for (level, _), link in peer.ring.links.items():
-            if level != self._level:
+            answered = next(reversed(link.answers), None)
+            state = (link.left_seq, link.right, link.status, answered)
+            if level != self._level or self._last.get(link.me) == state:
                 continue
-            last = self._seen.get(link.me)
-            if last is not None and link.left_seq < last:
-                raise Broken(f"I3: lseq of {short(link.me)} fell from {tuple(last)} to {tuple(link.left_seq)}")
-            self._seen[link.me] = link.left_seq
-            right = peers.get(link.right.node)
-            there = right.ring.find(link.right, level) if right is not None and link.status is not Status.INS else None
-            if there is not None and there.status is Status.INS and there.me not in self._accepted:
-                raise Broken(f"I5: {short(there.me)} is reached from {short(link.me)}, but nobody accepted it")
+            self._last[link.me] = state
+            self._accept(link)
+            self._link(peers, link)
+
+    def _link(self, peers: Mapping[NodeId, Peer], link: Link) -> None:
+        last = self._seen.get(link.me)
+        if last is not None and link.left_seq < last:
+            raise Broken(f"I3: lseq of {short(link.me)} fell from {tuple(last)} to {tuple(link.left_seq)}")
+        self._seen[link.me] = link.left_seq
+        right = peers.get(link.right.node)
+        there = (
+            right.ring.find(link.right, self._level) if right is not None and link.status is not Status.INS else None
+        )
+        if there is not None and there.status is Status.INS and there.me not in self._accepted:
+            raise Broken(f"I5: {short(there.me)} is reached from {short(link.me)}, but nobody accepted it")
 
     def accepted(self, peer: Peer) -> None:
         """Note whose SetR this broker has accepted."""
         for link in peer.ring.links.values():
-            self._accepted.update(asker for (asker, _), said in link.answers.items() if isinstance(said, SetRAck))
+            self._accept(link)
+
+    def _accept(self, link: Link) -> None:
+        self._accepted.update(asker for (asker, _), said in link.answers.items() if isinstance(said, SetRAck))
 
     def unfailed(self, peers: Iterable[Peer], in_flight: InFlight) -> None:
         """I1 and I2: true after every event, as long as nobody fails and nothing is lost."""
@@ -81,12 +93,13 @@ class RingCheck:
         cycle = self._cycle(links)
         newer: set[Ref] = set()
         for _, _, message in in_flight:
-            if isinstance(message, SetL) and message.level == self._level and message.at in links:
-                if message.seq > links[message.at].left_seq:
-                    newer.add(message.at)
+            if not isinstance(message, SetL) or message.level != self._level:
+                continue
+            if message.at in links and message.seq > links[message.at].left_seq:
+                newer.add(message.at)
         for link in cycle:
             right = links[link.right]
-            if link.status is Status.INS or right.status is Status.INS and right.left != link.me:
+            if link.status is Status.INS or (right.status is Status.INS and right.left != link.me):
                 continue
             if link.right_seq < right.left_seq:
                 raise Broken(f"I2: {short(link.me)}.rseq < {short(right.me)}.lseq\n{describe(links.values())}")

@@ -14,7 +14,7 @@ import msgspec
 from weft.core.ids import NodeId
 from weft.core.machine import Event, Outbox
 from weft.core.rand import Rng
-from weft.overlay.api import Answered, Found, JoinFailed, Joined, Left, Query, Received
+from weft.overlay.api import Answered, Condition, Found, Joined, JoinFailed, Left, Query, Received, Ref, Selected
 from weft.overlay.keys import EVERYTHING, Key, KeyRange, after, number_key
 from weft.overlay.peer import Peer
 from weft.overlay.settings import Settings
@@ -41,8 +41,14 @@ SETTINGS = Settings(
 )
 """The defaults, some ten times as fast: what matters is their order, and a schedule should not cost minutes."""
 
+FREE = Condition("free", ">=", 1.0)
+"""What Anycast looks for: SELECT's components that are available."""
+
+SELECTIONS = ("many", "few", "close", "random")
 STRATEGIES = ("binary", "split", "cluster-first", "delegate")
 STEP_S = 1.0
+UNFAILED_NODES_MAX = 16
+"""I1 and I2 look at every link after every event: only where that is cheap."""
 QUIET_S = 5.0
 QUIET_MAX = 14.0
 """Messages per link and second, most, of an overlay at rest: with one ping, one update, a notification, and their answers, each
@@ -98,8 +104,10 @@ class Schedule:
         self.ranges: dict[int, KeyRange] = {}
         self.answers: dict[tuple[NodeId, int], Answered] = {}
         self.found: dict[tuple[NodeId, int], Found] = {}
+        self.selected: dict[tuple[NodeId, int], Selected] = {}
+        self._lives: set[tuple[int, Ref]] = set()
         self._check = RingCheck()
-        self._unfailed = not self.plan.faults
+        self._unfailed = not self.plan.faults and len(self.nodes) <= UNFAILED_NODES_MAX
 
     # Drawing
 
@@ -142,6 +150,7 @@ class Schedule:
             return  # still on its way out
         self.wanted[node][key] = None
         machine.join(now, key, introducer, out)
+        machine.aggregate(now, key, {"free": float(self.rng.below(2))}, out)
 
     def _rejoin(self, machine: Any, now: float, out: Outbox) -> None:
         self.wanted[machine.local.node].clear()
@@ -155,12 +164,12 @@ class Schedule:
                 del self.wanted[node][key]
                 machine.leave(now, key, out)
 
-    def _multicast(self, machine: Any, now: float, out: Outbox, strategy: str, span: KeyRange) -> int:
+    def _multicast(self, machine: Peer, now: float, out: Outbox, strategy: str, span: KeyRange) -> int:
         number = len(self.ranges) + 1
         self.ranges[number] = span
         self.reached[number] = Counter()
         query = Query(span, number, "count", strategy, reliable=True)
-        return int(machine.multicast(now, query, out))
+        return machine.multicast(now, query, out)
 
     def _span(self) -> KeyRange:
         """A random range: all, some, one key, or nothing at all."""
@@ -182,11 +191,14 @@ class Schedule:
         if isinstance(event, Received):
             if event.key not in self.ranges[event.payload]:
                 raise Broken(f"query {event.payload} reached {event.key}, outside its range")
+            self._once(event.payload, self.peers[node].ring.links[0, event.key].me)
             self.reached[event.payload][event.key] += 1
             if event.token is not None:
                 self.peers[node].reply(now, event.token, 1, out)
         elif isinstance(event, Answered):
             self.answers[node, event.request] = event
+        elif isinstance(event, Selected):
+            self.selected[node, event.request] = event
         elif isinstance(event, Found):
             self.found[node, event.request] = event
         elif isinstance(event, JoinFailed):
@@ -195,6 +207,12 @@ class Schedule:
             raise Broken(f"{event.key} left, but nobody told it to")
         elif isinstance(event, Joined) and event.key not in self.peers[node].keys():
             raise Broken(f"{event.key} joined, but is not there")
+
+    def _once(self, number: int, ref: Ref) -> None:
+        """No life of a virtual node hears a query twice, whatever is lost, doubled or sent again."""
+        if (number, ref) in self._lives:
+            raise Broken(f"query {number} reached {ref.key} twice")
+        self._lives.add((number, ref))
 
     @property
     def peers(self) -> dict[NodeId, Peer]:
@@ -218,8 +236,9 @@ class Schedule:
         for index, node in enumerate(self.nodes[1:], 1):
             if not (stormed and index > len(self.nodes) // 2):
                 simulation.do(node, self._join_all, at=rng.uniform(0.1, horizon / 2))
-        for _ in range(rng.below(4)):
-            simulation.do(rng.choice(self.nodes), self._leave_one, at=rng.uniform(1.0, horizon))
+        for _ in range(rng.below(2 + len(self.nodes))):
+            churn = self._leave_one if rng.below(3) else self._join_all
+            simulation.do(rng.choice(self.nodes), churn, at=rng.uniform(1.0, horizon))
         for _ in range(rng.below(3)):
             simulation.do(rng.choice(self.nodes), self._ask_around, at=rng.uniform(1.0, horizon))
         simulation.run(until=max(horizon, self.plan.over_at))
@@ -270,6 +289,8 @@ class Schedule:
                 self._query(strategy, self._span())
         for _ in range(4):
             self._lookup(self.rng.choice(self.keys[self.rng.choice(self.nodes)]))
+        for selection in SELECTIONS:
+            self._anycast(selection, self._span())
 
     def _asker(self) -> tuple[NodeId, Peer]:
         node = self.rng.choice([node for node, peer in self.peers.items() if peer.keys()])
@@ -277,9 +298,9 @@ class Schedule:
 
     def _query(self, strategy: str, span: KeyRange) -> None:
         simulation = self.simulation
-        node, _ = self._asker()
+        node, peer = self._asker()
         numbers: list[int] = []
-        simulation.do(node, lambda m, now, out: numbers.append(self._multicast(m, now, out, strategy, span)))
+        simulation.do(node, lambda _, now, out: numbers.append(self._multicast(peer, now, out, strategy, span)))
         simulation.run(until=simulation.now)
         number = len(self.ranges)
         deadline = simulation.now + SETTINGS.query_timeout_s * (SETTINGS.query_tries + 1)
@@ -292,11 +313,37 @@ class Schedule:
         if self.reached[number] != Counter(every):
             raise Broken(f"{strategy} from {node} over {span} reached {self.reached[number]}, wanted {every} once each")
 
+    def _anycast(self, selection: str, span: KeyRange) -> None:
+        """Whoever is picked satisfies the condition now; nobody is picked only if nobody does."""
+        simulation = self.simulation
+        node, peer = self._asker()
+        number = len(self.ranges) + 1
+        self.ranges[number] = span
+        self.reached[number] = Counter()
+        query = Query(span, number, "count", reliable=True, condition=FREE)
+        numbers: list[int] = []
+        simulation.do(node, lambda _, now, out: numbers.append(peer.anycast(now, query, selection, out)))
+        simulation.run(until=simulation.now)
+        deadline = simulation.now + SETTINGS.query_timeout_s * (SETTINGS.query_tries + 2)
+        while (node, numbers[0]) not in self.selected and simulation.now < deadline:
+            simulation.run(until=simulation.now + STEP_S)
+        free = [
+            key
+            for peer in self.peers.values()
+            for key in peer.keys()
+            if key in span and peer.values(key).get("free", 0.0)
+        ]
+        selected = self.selected.get((node, numbers[0]))
+        if selected is None or (selected.key not in free if free else selected.key is not None):
+            raise Broken(f"anycast {selection} from {node} over {span}: {selected}, free are {free}")
+        if sum(self.reached[number].values()) != len(free[:1]):
+            raise Broken(f"anycast {selection} from {node} asked {self.reached[number]}, one was to take it")
+
     def _lookup(self, key: Key) -> None:
         simulation = self.simulation
-        node, _ = self._asker()
+        node, peer = self._asker()
         numbers: list[int] = []
-        simulation.do(node, lambda m, now, out: numbers.append(m.lookup(now, key, out)))
+        simulation.do(node, lambda _, now, out: numbers.append(peer.lookup(now, key, out)))
         simulation.run(until=simulation.now + 3 * STEP_S)
         every = sorted(k for peer in self.peers.values() for k in peer.keys())
         place = max((k for k in every if k <= key), default=every[-1])
@@ -329,5 +376,5 @@ class Schedule:
             healed_after_s=round(healed, 3),
             converged_after_s=round(settled, 3),
             queries=len(self.ranges),
-            trace_hash=simulation.trace.hash if simulation.trace.level is not Level.OFF else "",
+            trace_hash=simulation.trace.hash() if simulation.trace.level is not Level.OFF else "",
         )

@@ -1,0 +1,203 @@
+"""``weft sim campaign`` and ``weft sim replay``: many seeded schedules, and one of them again.
+
+Spreads a campaign's chunks over processes, shows how far it is, and writes its report.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from weft.cli.exits import Failed, one_line
+from weft.core.errors import Misuse
+
+if TYPE_CHECKING:
+    from weft.sim.campaign import Tally
+    from weft.sim.explore import Explored
+    from weft.sim.schedule import Bounds
+
+CHUNK = 40
+CORES = os.cpu_count() or 1
+
+Seeds = Annotated[int, typer.Option("--seeds", min=1, help="How many schedules, one per seed.")]
+First = Annotated[int, typer.Option("--first", min=0, help="The first seed.")]
+Nodes = Annotated[int, typer.Option("--nodes", min=2, max=512, help="At most so many brokers in a schedule.")]
+Faults = Annotated[str, typer.Option("--faults", help="Kinds of faults, by commas; 'all' or 'none'.")]
+Overlay = Annotated[str, typer.Option("--overlay", help="Overlays to draw from, by commas.")]
+Exhaustive = Annotated[
+    int,
+    typer.Option(
+        "--exhaustive", min=0, max=4, metavar="N", help="Explore every message order for rings up to N first."
+    ),
+]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Processes.", show_default="one per core")]
+Report = Annotated[Path | None, typer.Option("--report", metavar="FILE", help="Write a report in Markdown to FILE.")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON document instead of text.")]
+Seed = Annotated[int, typer.Argument(help="The seed of the schedule.", show_default=False)]
+Transcript = Annotated[
+    Path | None, typer.Option("--transcript", metavar="FILE", help="Write a line for each step to FILE.")
+]
+
+
+def _bounds(nodes: int, faults: str, overlay: str) -> "Bounds":
+    from weft.sim.des.faults import FaultPlan
+    from weft.sim.overlays import OVERLAYS
+    from weft.sim.schedule import Bounds
+
+    kinds = {"all": FaultPlan.KINDS, "none": ()}.get(faults) or tuple(
+        kind for kind in faults.split(",") if kind != "none"
+    )
+    overlays = tuple(overlay.split(","))
+    for given, known, what in ((kinds, FaultPlan.KINDS, "fault"), (overlays, tuple(OVERLAYS), "overlay")):
+        unknown = [name for name in given if name not in known]
+        if unknown:
+            raise Misuse(f"unknown {what} {unknown[0]}; known: {', '.join(known)}")
+    return Bounds(overlays=overlays, nodes_max=nodes, faults=kinds)
+
+
+def _spread(work: Callable[..., Any], items: list[Any], rest: tuple[Any, ...], jobs: int) -> Iterator[Any]:
+    """``work(item, *rest)`` for each item, results as they come."""
+    if jobs == 1:
+        yield from (work(item, *rest) for item in items)
+        return
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from multiprocessing import get_context
+
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        futures = [pool.submit(work, item, *rest) for item in items]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def campaign(  # noqa: PLR0917  options, by name
+    seeds: Seeds = 1_000,
+    first: First = 0,
+    nodes: Nodes = 8,
+    faults: Faults = "all",
+    overlay: Overlay = "suzaku,skipgraph",
+    exhaustive: Exhaustive = 0,
+    jobs: Jobs = CORES,
+    report: Report = None,
+    as_json: Json = False,
+) -> None:
+    """Run many seeded schedules of joins, leaves, queries and faults, and check every rule in each.
+
+    A violation is printed with the command that replays it; then the exit code is 1.
+
+    Examples:
+
+      weft sim campaign --seeds 1000
+
+      weft sim campaign --seeds 200 --nodes 64 --faults crash,drop,pause
+
+      weft sim campaign --seeds 100000 --exhaustive 4 --report docs/reports/campaign.md
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from weft.sim.campaign import Tally, Violation, chunks, exhaustive_cases, explore, run_seeds
+
+    bounds = _bounds(nodes, faults, overlay)
+    begun = time.monotonic()
+    total = Tally()
+    explored: list[Explored] = []
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), disable=as_json) as progress:
+        if exhaustive:
+            found = exhaustive_cases(exhaustive)
+            task = progress.add_task("every order", total=len(found))
+            for result in _spread(explore, found, (), jobs):
+                explored.append(result)
+                if result.violation:
+                    total.violated += 1
+                    total.violations.append(Violation(-1, result.violation, f"case {result.case}"))
+                progress.advance(task)
+        task = progress.add_task("schedules", total=seeds)
+        for tally in _spread(run_seeds, list(chunks(first, seeds, CHUNK)), (bounds,), jobs):
+            total.add(tally)
+            progress.update(task, completed=total.schedules, description=_progress(total))
+    seconds = time.monotonic() - begun
+    if report is not None:
+        from weft.sim.report import markdown
+
+        report.parent.mkdir(parents=True, exist_ok=True)
+        report.write_text(markdown(total, explored, bounds, first, seconds), encoding="utf-8")
+    if as_json:
+        import msgspec
+
+        document = {"seed": first, "seconds": round(seconds, 3), "bounds": bounds, "explored": explored}
+        typer.echo(msgspec.json.encode({**msgspec.structs.asdict(total), **document}))
+    else:
+        _show(total, explored, seconds)
+    if total.violated:
+        raise Failed(f"{total.violated} violations in {total.schedules} schedules and {len(explored)} cases")
+
+
+def _progress(total: "Tally") -> str:
+    return f"schedules, {total.violated} violations" if total.violated else "schedules"
+
+
+def _show(total: "Tally", explored: "list[Explored]", seconds: float) -> None:
+    if explored and not any(case.violation for case in explored):
+        states, orders = sum(case.states for case in explored), sum(case.orders for case in explored)
+        typer.echo(f"{len(explored)} cases explored whole: {states:,} states, {orders:,} message orders, no violation")
+    rate = total.schedules / seconds
+    typer.echo(
+        f"{total.schedules:,} schedules in {seconds:.1f} s ({rate:.0f}/s): {total.events:,} events, {total.queries:,} queries"
+    )
+    for violation in total.violations:
+        typer.echo(f"{one_line(violation.rule)}\n  replay: {violation.replay}")
+    if not total.violated:
+        typer.echo(f"no violation; rings whole at most {max(total.healed)} s after the last fault (virtual time)")
+
+
+def replay(
+    seed: Seed,
+    nodes: Nodes = 8,
+    faults: Faults = "all",
+    overlay: Overlay = "suzaku,skipgraph",
+    transcript: Transcript = None,
+    as_json: Json = False,
+) -> None:
+    """Run one schedule of a campaign again, with every step traced. Give the campaign's own options with it.
+
+    Examples:
+
+      weft sim replay 4711
+
+      weft sim replay 4711 --nodes 64 --transcript run.txt
+    """
+    import msgspec
+
+    from weft.sim.des.trace import Level, Trace
+    from weft.sim.des.transcript import transcript as lines_of
+    from weft.sim.invariants import Broken
+    from weft.sim.schedule import Schedule
+
+    schedule = Schedule(seed, _bounds(nodes, faults, overlay), Level.FULL)
+    broken: Exception | None = None
+    outcome = None
+    try:
+        outcome = schedule.run()
+    except Broken as error:
+        broken = error
+    trace: Trace = schedule.simulation.trace
+    if transcript is not None:
+        transcript.write_text("\n".join(lines_of(trace)) + "\n", encoding="utf-8")
+    if as_json:
+        rule = str(broken) if broken else None
+        document = {"seed": seed, "violation": rule, "trace_hash": trace.hash(), "outcome": outcome}
+        typer.echo(msgspec.json.encode(document))
+    else:
+        typer.echo(f"seed {seed}: {schedule.overlay}, {len(schedule.nodes)} brokers\n{schedule.plan}")
+        typer.echo(f"{schedule.simulation.steps:,} events, trace hash {trace.hash()}")
+    if broken is not None:
+        story = "\n".join(schedule.simulation.story(schedule.simulation.steps)[-40:])
+        raise Failed(f"at {schedule.simulation.now:.3f} s: {broken}\n{story}")
