@@ -9,7 +9,7 @@ from weft.core.machine import Message
 from weft.overlay.api import Condition, Query, Ref
 from weft.overlay.hops import Hop
 from weft.overlay.keys import EVERYTHING, KeyRange, after, number_key
-from weft.overlay.spread.messages import Asked, Astray, Gather, Offer, Part, Pick, Picked, Scatter
+from weft.overlay.spread.messages import Asked, Astray, Gather, Offer, Part, Pick, Picked, Returned, Scatter
 
 RING = [number_key(number, 1 + number % 5) for number in range(10)]
 BORDERS = [EVERYTHING.low, EVERYTHING.high, *RING, *(after(key) for key in RING)]
@@ -45,10 +45,12 @@ askeds = st.builds(
     st.booleans(),
 )
 parts = st.builds(Part, refs, pieces, numbers, st.none() | refs)
+scatters = st.builds(
+    Scatter, askeds, st.lists(parts, max_size=3).map(tuple), numbers, numbers, floats | st.just(5.0), st.booleans()
+)
 messages: st.SearchStrategy[Message] = st.one_of(
-    st.builds(
-        Scatter, askeds, st.lists(parts, max_size=3).map(tuple), numbers, numbers, floats | st.just(5.0), st.booleans()
-    ),
+    scatters,
+    st.builds(Returned, scatters),
     st.builds(
         Gather,
         numbers,
@@ -97,11 +99,14 @@ likely = st.builds(
 )
 
 
-@given(
-    st.sampled_from(sorted(OVERLAYS)),
-    st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5), messages | likely, st.booleans()), min_size=1, max_size=8),
-    st.booleans(),
+mail_bags = st.lists(
+    st.tuples(st.integers(1, 5), st.integers(1, 5), messages | likely | st.builds(Returned, likely), st.booleans()),
+    min_size=1,
+    max_size=8,
 )
+
+
+@given(st.sampled_from(sorted(OVERLAYS)), mail_bags, st.booleans())
 @settings(max_examples=1_500)
 def test_nothing_but_violations(overlay, mail, reliable):
     bench = Bench(overlay, RING, values={key: {"free": float(key.broker % 2)} for key in RING})

@@ -1,6 +1,6 @@
 """Spread: what reaches a key range, all of it, some of it, or one of it (RELAY §5.2; SELECT §3.2, §3.4, §4.2; overlay §4–5).
 
-In     a query; the overlay's tables of our own virtual nodes; Scatter, Gather, Astray, Pick, Picked
+In     a query; the overlay's tables of our own virtual nodes; Scatter, Gather, Astray, Returned, Pick, Picked
 Out    ``Received`` once per key in the range, ``Answered``, ``Selected``; pieces of the range for other brokers
 Never  a key outside the range, a wrap around the ring, another overlay's name, or a routing table of its own
 

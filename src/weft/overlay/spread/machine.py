@@ -7,28 +7,24 @@
 
 Without answers and acknowledgements nothing is kept. With either, ``Memory`` knows which of our keys a query has reached,
 so that a second way to the same key delivers nothing; with answers a ``Duty`` collects them (``upkeep``).
-
-A sender outside the range under strategy ``delegate`` hands everything to one node inside it: the remembered one, one that
-our tables know, or one that a lookup finds; always acknowledged, because a delegate that does not answer is dropped.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
 from weft.core.errors import Misuse, Violation
 from weft.core.ids import NodeId
 from weft.core.limits import LEVELS_MAX, TTL_HOPS
-from weft.core.machine import Handlers, Outbox, TimerHandlers
+from weft.core.machine import Handlers, Message, Outbox, TimerHandlers
 from weft.overlay.api import Answered, Query, Received, Ref
 from weft.overlay.contacts import Contacts
 from weft.overlay.hops import Hops
-from weft.overlay.keys import between
+from weft.overlay.keys import EVERYTHING
 from weft.overlay.local import Local
-from weft.overlay.lookup import Found, Gone, Lookup
+from weft.overlay.lookup import Gone, Lookup
 from weft.overlay.settings import Settings
 from weft.overlay.spread.anycast import Anycast
+from weft.overlay.spread.entrance import Entrance
 from weft.overlay.spread.geometry import OPERATORS, STRATEGIES, matches
 from weft.overlay.spread.messages import (
     PARTS_MAX,
@@ -38,19 +34,14 @@ from weft.overlay.spread.messages import (
     Gather,
     Offer,
     Part,
+    Returned,
     Scatter,
     check_scatter,
 )
 from weft.overlay.spread.planner import Planner
-from weft.overlay.spread.tables import Delegates, Delivery, Duty, Errand, Memory, Tables
+from weft.overlay.spread.tables import Delivery, Duty, Errand, Memory, Tables
 from weft.overlay.spread.upkeep import Upkeep
 from weft.overlay.values import REDUCERS, reduce
-
-
-class ForDelegate(msgspec.Struct, frozen=True, gc=False):
-    """Purpose of a lookup: a node inside the range of the piece held under ``number``."""
-
-    number: int
 
 
 class Spread:
@@ -73,18 +64,18 @@ class Spread:
         self._tables = tables
         self._planner = Planner(local, contacts, tables)
         self._memory = Memory()
-        self._delegates = Delegates()
         self._upkeep = Upkeep(local, hops, settings, self._cover, self._conclude)
+        self._entrance = Entrance(local, contacts, lookup, self._upkeep, self._cover, self._hand)
         self._anycast = Anycast(local, contacts, hops, settings, tables, self._planner, self._memory, self._census)
         self.handlers: Handlers = {
             Scatter: self.on_scatter,
             Astray: self.on_astray,
+            Returned: self.on_returned,
             **self._upkeep.handlers,
             **self._anycast.handlers,
         }
         self.timers: TimerHandlers = {**self._upkeep.timers, **self._anycast.hunts.timers}
         hops.lost[Scatter] = self.on_scatter_lost
-        lookup.askers[ForDelegate] = self._on_delegate
 
     # The verbs
 
@@ -141,9 +132,12 @@ class Spread:
         number = 0
         if asked.wants_answers:
             duty = self._upkeep.open_root(now, asked, query.range, time_s)
+            if self._upkeep.over_full():
+                self._upkeep.refuse(now, duty, out)
+                return
             number = duty.number
         if not query.range.is_empty:
-            self._enter(now, Errand(asked, 0, number), self._whole(query), out)
+            self._entrance.enter(now, Errand(asked, 0, number), self._whole(query), out)
         if number:
             self._upkeep.settle(now, number, out)
 
@@ -153,38 +147,6 @@ class Spread:
     def _census(self, now: float, query: Query, number: int, time_s: float, out: Outbox) -> None:
         """For Anycast: who in the range matches? ``Hunts.counted`` hears the end."""
         self._issue(now, query, number, time_s, out, census=True)
-
-    def _enter(self, now: float, errand: Errand, whole: Part, out: Outbox) -> None:
-        if errand.asked.strategy != "delegate" or self._contacts.own_inside(*whole.piece):
-            self._cover(now, errand, [whole], out)
-            return
-        delegate = self._delegates.get(whole.piece)
-        if delegate is None or self._contacts.is_shunned(delegate.node, now):
-            inside = self._contacts.inside(*whole.piece, now)
-            delegate = inside[0] if inside else None
-        if delegate is not None:
-            self._delegate(now, errand, whole, delegate, out)
-            return
-        number = self._upkeep.hold(errand, whole, 0, out)
-        if number is not None:
-            self._lookup.ask(now, whole.piece.low, ForDelegate(number), None, out)
-
-    def _on_delegate(self, now: float, purpose: ForDelegate, found: Found, out: Outbox) -> None:
-        held = self._upkeep.unhold(purpose.number)
-        if held is None:
-            return
-        piece = held.part.piece
-        inside = [ref for ref in (found.at, found.right) if ref is not None and ref.key in piece]
-        empty = found.at and found.right and not inside and between(found.at.key, piece.low, found.right.key)
-        if inside and inside[0].node != self._local.node:
-            self._delegate(now, held.errand, held.part, inside[0], out)
-        elif not empty:
-            self._cover(now, held.errand, [held.part], out)
-        self._upkeep.settle(now, held.errand.duty, out)
-
-    def _delegate(self, now: float, errand: Errand, whole: Part, delegate: Ref, out: Outbox) -> None:
-        self._delegates.put(whole.piece, delegate)
-        self._hand(now, errand, delegate.node, [Part(delegate, whole.piece, LEVELS_MAX)], out, True)
 
     def _conclude(self, now: float, duty: Duty, out: Outbox) -> None:
         if duty.asked.census:
@@ -207,6 +169,9 @@ class Spread:
         for part in message.parts:
             if part.to.node == self._local.node and not self._contacts.is_own(part.to):
                 out.send(source, Astray(part.to))
+        if self._contacts.floor(EVERYTHING.low, now) is None:
+            self._send(now, source, Returned(message), message.careful or message.asked.reliable, out)
+            return
         number = 0
         if message.ticket:
             duty = self._upkeep.open(now, source, message, out)
@@ -244,14 +209,30 @@ class Spread:
     ) -> None:
         ticket, budget_s = self._upkeep.expect(now, errand.duty, node, parts) if errand.duty else (0, 0.0)
         message = Scatter(errand.asked, tuple(parts), errand.hops + 1, ticket, budget_s, errand.careful)
-        if errand.acknowledged or acknowledged:
-            self._hops.send(now, node, message, out)
+        self._send(now, node, message, errand.acknowledged or acknowledged, out)
+
+    def _send(self, now: float, to: NodeId, message: Message, acknowledged: bool, out: Outbox) -> None:
+        if acknowledged:
+            self._hops.send(now, to, message, out)
         else:
-            out.send(node, message)
+            out.send(to, message)
 
     def on_scatter_lost(self, now: float, to: NodeId, message: Scatter, out: Outbox) -> None:
         """A hop failed: plan its pieces anew, around the node that does not answer (it is shunned now)."""
-        self._delegates.drop_node(to)
+        refused = not self._contacts.is_shunned(to, now)  # for want of room: to plan anew at once would loop
+        self._redo(now, to, message, refused, out)
+
+    def on_returned(self, now: float, source: NodeId, message: Returned, out: Outbox) -> None:
+        """``source`` has left the ring: as if the hop had failed, only sooner."""
+        check_scatter(message.scatter)
+        if message.scatter.ticket and not self._upkeep.owes(message.scatter.ticket, source):
+            self._local.count("spread.late", out, source, message.scatter.ticket)
+            return
+        self._contacts.shun(source, now + self._settings.shun_s)
+        self._redo(now, source, message.scatter, False, out)
+
+    def _redo(self, now: float, failed: NodeId, message: Scatter, refused: bool, out: Outbox) -> None:
+        self._entrance.delegates.drop_node(failed)
         number = 0
         if message.ticket:
             duty = self._upkeep.release(message.ticket)
@@ -263,8 +244,8 @@ class Spread:
         if message.hops >= TTL_HOPS:
             for part in parts:
                 self._upkeep.abandon("spread.ttl", errand, part, out)
-        elif not self._contacts.is_shunned(to, now):
-            for part in parts:  # refused for want of room: to plan anew at once would loop
+        elif refused:
+            for part in parts:
                 self._upkeep.wait(now, errand, part, 0, out)
         else:
             self._cover(now, errand, parts, out)
@@ -274,7 +255,7 @@ class Spread:
         """``ref`` is gone: no delegate any more, and no entry of a table (which is the lookup's to tell)."""
         if message.ref.node != source:
             raise Violation("astray said of another broker's node")
-        self._delegates.drop(message.ref)
+        self._entrance.delegates.drop(message.ref)
         self._lookup.on_gone(now, source, Gone(message.ref), out)
 
     # Our own keys

@@ -3,6 +3,7 @@
 Scatter   sender → taker      pieces of a range and the query; all pieces for one broker in one message (RELAY §5.2 figure 5)
 Gather    taker → sender      the answer for one Scatter: reduced value, number of keys, sub-ranges nobody answered for
 Astray    taker → sender      the piece came here, but the virtual node it was meant for is not ours
+Returned  taker → sender      and we know nobody to hand it on to, having left the ring: take it back
 Pick      node → node         Anycast: choose one in ``scope`` (SELECT §3.4.2 Algorithm 1), or reserve ``to`` and nobody else
 Picked    node → origin       who took it, or nobody
 
@@ -101,6 +102,10 @@ class Gather(Message, frozen=True, gc=False):
 
 class Astray(Message, frozen=True, gc=False):
     ref: Ref
+
+
+class Returned(Message, frozen=True, gc=False):
+    scatter: Scatter
 
 
 class Pick(Message, frozen=True, gc=False):

@@ -103,8 +103,14 @@ class Upkeep:
         self._local.timers.set(DutyDue(duty.number), duty.due)
         return duty
 
-    def full(self) -> bool:
-        return len(self._duties) >= DUTIES_MAX
+    def over_full(self) -> bool:
+        return len(self._duties) > DUTIES_MAX
+
+    def refuse(self, now: float, duty: Duty, out: Outbox) -> None:
+        """No room for a query of our own: all of it is missing."""
+        self._local.count("spread.duties_full", out, duty.asked.request)
+        duty.missing = list(duty.pieces)
+        self._end(now, duty, out)
 
     def busy(self, number: int, change: int) -> None:
         """The duty is being worked on: it does not end between two of its pieces."""
@@ -125,6 +131,11 @@ class Upkeep:
         if duty is not None:
             del duty.children[ticket]
         return duty
+
+    def owes(self, ticket: int, node: NodeId) -> bool:
+        """Is ``node`` to answer for ``ticket``?"""
+        duty = self._duties.get(self._tickets.get(ticket, 0))
+        return duty is not None and duty.children[ticket].node == node
 
     def on_gather(self, now: float, source: NodeId, message: Gather, out: Outbox) -> None:
         duty = self._duties.get(self._tickets.get(message.ticket, 0))
