@@ -277,7 +277,12 @@ class Ring:
 
     def on_leave_due(self, now: float, due: LeaveDue, out: Outbox) -> None:
         link = self.links.get((due.level, due.key))
-        if link is not None:
+        if link is None:
+            return
+        if link.check is not None:  # our left neighbour is being looked for: step aside (MIGRATE §6.3.2)
+            wait = self._local.rng.uniform(0.5, 1.5) * self._settings.ping_timeout_s
+            self._local.timers.set(due, now + wait)
+        else:
             self.proceed(now, link, out)
 
     def _gone(self, now: float, link: Link, out: Outbox) -> None:
