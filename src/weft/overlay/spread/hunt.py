@@ -1,7 +1,7 @@
 """The origin's side of Anycast: phases, timer, and the fall-back to Multicast (SELECT §3.4.1; architecture, decision 7).
 
-    phase 0   the Pick is on its way; ``Picked`` ends it, or its timer (a third of the query's time)
-    phase 1   census: who in the range matches? (SELECT's InfoReq and InfoRep; another third)
+    phase 0   the Pick is on its way; ``Picked`` ends it, or its timer (a quarter of the query's time)
+    phase 1   census: who in the range matches? (SELECT's InfoReq and InfoRep; half of it)
     phase 2…  one reservation after the other, to those who matched, until one takes it or the time is over
 
 Whoever takes it first is the answer, in whatever phase the origin is by then; a later taker is counted as late.
@@ -66,8 +66,8 @@ class Hunts:
             out.deliver(Selected(request, None, None, 0, "anycast"))
             return request
         time_s = self._settings.query_timeout_s
-        self._hunts[request] = Hunt(query, selection, now + time_s, now + time_s / 3)
-        self._local.timers.set(HuntDue(request), now + time_s / 3)
+        self._hunts[request] = Hunt(query, selection, now + time_s, now + time_s / 4)
+        self._local.timers.set(HuntDue(request), now + time_s / 4)
         self._start(now, self._pick(request, Ref(query.range.low, self._local.node, 0), query.range), out)
         return request
 
@@ -115,7 +115,7 @@ class Hunts:
             self._local.timers.cancel(HuntDue(request))
             number = self._local.next_request()
             self._counting[number] = request
-            self._census(now, hunt.query, number, self._settings.query_timeout_s / 3, out)
+            self._census(now, hunt.query, number, self._settings.query_timeout_s / 2, out)
 
     def counted(self, now: float, number: int, offers: tuple[Offer, ...], out: Outbox) -> None:
         """The census is over."""

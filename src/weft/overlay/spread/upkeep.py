@@ -81,8 +81,8 @@ class Upkeep:
     # Duties
 
     def open_root(self, now: float, asked: Asked, piece: KeyRange, time_s: float) -> Duty:
-        """A query of our own: tries share its time."""
-        duty = self._open(now, asked, (piece,), time_s / (self._settings.query_tries + 1))
+        """A query of our own. Each try but the last gets half of what time is left: the first reaches the most."""
+        duty = self._open(now, asked, (piece,), time_s / 2 if self._settings.query_tries else time_s)
         duty.end = now + time_s
         return duty
 
@@ -238,7 +238,8 @@ class Upkeep:
         duty.tries += 1
         self._local.count("spread.again", out, duty.asked.request, len(duty.missing))
         missing, duty.missing = duty.missing, []
-        duty.due = min(duty.end, now + (duty.end - now) / (self._settings.query_tries + 2 - duty.tries))
+        last = duty.tries > self._settings.query_tries
+        duty.due = duty.end if last else now + (duty.end - now) / 2
         self._local.timers.set(DutyDue(duty.number), duty.due)
         errand = Errand(duty.asked, 0, duty.number, careful=True)
         nobody = Ref(missing[0].low, self._local.node, 0)

@@ -3,11 +3,13 @@
 import pytest
 
 from overlay_bench import Bench
-from weft.overlay.api import Query
+from weft.core.limits import TTL_HOPS
+from weft.overlay import hops
+from weft.overlay.api import Condition, Query, Ref
 from weft.overlay.keys import EVERYTHING, KeyRange, after, number_key
 from weft.overlay.settings import Settings
 from weft.overlay.spread import tables, upkeep
-from weft.overlay.spread.messages import Gather, Scatter
+from weft.overlay.spread.messages import Asked, Gather, Part, Scatter
 from weft.overlay.spread.upkeep import HEAL_TRIES_MAX
 
 K = [number_key(number, number + 1) for number in range(16)]
@@ -18,7 +20,7 @@ def test_the_budget_shrinks_with_each_hop():
     bench = Bench("suzaku", K)
     bench.multicast(1, COUNT)
     bench.run()
-    budgets: dict[int, float] = {1: bench.settings.query_timeout_s / (bench.settings.query_tries + 1)}
+    budgets: dict[int, float] = {1: bench.settings.query_timeout_s / 2}
     for source, to, scatter in bench.scatters():
         assert 0 < scatter.budget_s < budgets[source]
         budgets[to] = scatter.budget_s
@@ -178,3 +180,63 @@ def test_the_tables_are_empty_afterwards():
         kept = broker.spread._upkeep
         assert (kept._duties, kept._tickets, kept._held) == ({}, {}, {})
     assert tables.DUTIES_MAX > 0
+
+
+def test_two_keys_of_one_broker_whose_replies_do_not_combine():
+    keys = [number_key(number, 1) for number in range(2)]
+    bench = Bench("suzaku", keys, settings=Settings(query_tries=0))
+    bench.reply = lambda node, event: 1 if event.key == keys[0] else "many"
+    bench.multicast(1, Query(EVERYTHING, "", "sum"))
+    bench.run()
+    assert [(a.value, a.keys, a.missing) for a in bench.answered] == [(1, 1, (KeyRange(keys[1], after(keys[1])),))]
+    assert bench.counts("spread.uncombinable") == 1
+
+
+def test_numbers_that_cannot_be_added_are_a_violation():
+    bench = Bench("suzaku", K[:2], settings=Settings(query_tries=0))
+    bench.reply = lambda node, event: 10**400 if node == 1 else 0.5
+    bench.multicast(1, Query(EVERYTHING, "", "sum"))
+    bench.run()
+    assert bench.violations() == ["cannot reduce by sum"]
+    assert bench.answered[0].keys == 1
+
+
+@pytest.mark.parametrize("reduce", [None, "count"])
+def test_no_room_to_acknowledge_is_waited_for_and_not_retried_at_once(monkeypatch, reduce):
+    bench = Bench("suzaku", K[:8])
+    monkeypatch.setattr(hops, "PENDING_MAX", 0)
+    bench.multicast(1, Query(EVERYTHING, "", reduce, reliable=True))
+    assert bench.counts("hops.refused") > 0
+    assert bench.scatters() == []
+    monkeypatch.undo()
+    bench.run()
+    assert bench.keys_received() == K[:8]
+
+
+def test_a_piece_that_failed_too_often_is_given_up():
+    bench = Bench("suzaku", K[:8])
+    bench.kill(6)
+    asked = Asked(1, 77, "", "binary", reliable=True)
+    part = Part(Ref(K[4], 5, 1), KeyRange(K[4], K[6]), 64)
+    bench.give(1, 5, Scatter(asked, (part,), TTL_HOPS - 1))
+    bench.run()
+    assert bench.counts("spread.ttl") == 1
+
+
+def test_a_census_brings_a_bounded_number_home(monkeypatch):
+    monkeypatch.setattr(upkeep, "OFFERS_MAX", 3)
+    bench = Bench("skipgraph", K, values={key: {"free": 1.0} for key in K[1:]})
+    bench.anycast(1, Query(EVERYTHING, "", condition=Condition("free", ">=", 1)))
+    bench.run()
+    assert bench.counts("spread.offers_full") > 0
+    assert bench.selected[0].key in K[1:]
+
+
+def test_forgetting_is_counted(monkeypatch):
+    monkeypatch.setattr(tables, "DELIVERIES_MAX", 1)
+    bench = Bench("suzaku", K[:2])
+    for _ in range(2):
+        bench.multicast(1, Query(EVERYTHING, "", reliable=True))
+        bench.run()
+    assert bench.counts("spread.forgotten") > 0
+    assert len(bench.received) == 4
