@@ -104,6 +104,8 @@ class Contacts:
         """The usable contact with the greatest key not above ``key``, wrapping below the least; None if there is none."""
         refs = self._refs
         at = bisect_right(self._keys, key) - 1
+        if refs and refs[at].node != self._node and not self._shunned:
+            return refs[at]
         for _ in range(len(refs)):
             ref = refs[at]
             if self._usable(ref, now):
@@ -123,9 +125,10 @@ class Contacts:
 
     def shun(self, node: NodeId, until: float) -> None:
         """Route around ``node`` until then, or until it is heard."""
-        if len(self._shunned) >= SHUNNED_MAX:
-            del self._shunned[next(iter(self._shunned))]
+        self._shunned.pop(node, None)
         self._shunned[node] = until
+        if len(self._shunned) > SHUNNED_MAX:
+            del self._shunned[next(iter(self._shunned))]
 
     def heard(self, node: NodeId) -> None:
         """``node`` has just spoken: it is alive."""

@@ -46,7 +46,7 @@ def reduce(reducer: str, left: Any, right: Any) -> Any:
         return left
     try:
         return REDUCERS[reducer](left, right)
-    except (KeyError, TypeError) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError) as error:
         raise Violation(f"cannot reduce by {reducer}") from error
 
 
