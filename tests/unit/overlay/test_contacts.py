@@ -23,6 +23,39 @@ class Model:
         self.own: dict = {}
         self.shunned: dict[int, float] = {}
 
+    # the same move for both
+
+    def add(self, contacts: Contacts, one: Ref, now: float) -> None:
+        contacts.add(one)
+        self.held.append(one)
+
+    def drop(self, contacts: Contacts, one: Ref, now: float) -> None:
+        if one in self.held and (self.held.count(one) > 1 or self.own.get(one.key) != one):
+            contacts.drop(one)
+            self.held.remove(one)
+
+    def settle(self, contacts: Contacts, one: Ref, now: float) -> None:
+        if one.key not in self.own:
+            contacts.settle(one)
+            self.own[one.key] = one
+            self.held.append(one)
+
+    def unsettle(self, contacts: Contacts, one: Ref, now: float) -> None:
+        contacts.unsettle(one)
+        if self.own.get(one.key) == one:
+            del self.own[one.key]
+            self.held.remove(one)
+
+    def shun(self, contacts: Contacts, one: Ref, now: float) -> None:
+        contacts.shun(one.node, now + 2.0)
+        self.shunned[one.node] = now + 2.0
+
+    def heard(self, contacts: Contacts, one: Ref, now: float) -> None:
+        contacts.heard(one.node)
+        self.shunned.pop(one.node, None)
+
+    # what it should say
+
     def usable(self, one: Ref, now: float) -> bool:
         if one.node == ME:
             return self.own.get(one.key) == one
@@ -63,29 +96,8 @@ def test_as_a_naive_list_would(moves):
     for what, one in moves:
         if what == "time":
             now += 1.0
-        elif what == "add":
-            contacts.add(one)
-            model.held.append(one)
-        elif what == "drop":
-            if one in model.held and (model.held.count(one) > 1 or model.own.get(one.key) != one):
-                contacts.drop(one)
-                model.held.remove(one)
-        elif what == "settle":
-            if one.key not in model.own:
-                contacts.settle(one)
-                model.own[one.key] = one
-                model.held.append(one)
-        elif what == "unsettle":
-            contacts.unsettle(one)
-            if model.own.get(one.key) == one:
-                del model.own[one.key]
-                model.held.remove(one)
-        elif what == "shun":
-            contacts.shun(one.node, now + 2.0)
-            model.shunned[one.node] = now + 2.0
         else:
-            contacts.heard(one.node)
-            model.shunned.pop(one.node, None)
+            getattr(model, what)(contacts, one, now)
     assert len(contacts) == len(set(model.held))
     assert contacts.own == [model.own[key] for key in sorted(model.own)]
     for point in points:

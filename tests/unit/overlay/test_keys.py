@@ -202,7 +202,7 @@ def test_after_bounds_a_key_from_above(key):
 def test_before_bounds_a_key_from_below(key):
     """What lies below ``before(key)`` or on it is all that lies below ``key``: no other broker's key is between."""
     assert [other for other in WORLD if other < key] == [
-        other for other in WORLD if other <= before(key) or other.broker == key.broker - 1 and other < key
+        other for other in WORLD if other <= before(key) or (other.broker == key.broker - 1 and other < key)
     ]
     assert before(key) < key
 
