@@ -12,7 +12,7 @@ from weft.overlay.ring.messages import Status
 from weft.overlay.ring.tables import Link
 from weft.overlay.settings import Settings
 from weft.overlay.skipgraph.geometry import common_prefix, goes_on, wins
-from weft.overlay.skipgraph.messages import Met, Step, Stepped
+from weft.overlay.skipgraph.messages import Met, Standing, Step, Stepped
 from weft.overlay.skipgraph.tables import Tower, Towers
 from weft.overlay.skipgraph.walks import WALK_STEPS_MAX, Walks
 
@@ -72,9 +72,9 @@ class Answers:
         for _ in range(OWN_STEPS_MAX):
             upper = self._towers.member(level + 1, last.me) if kin else None
             if upper is not None:
-                if message.member and message.rightward:
+                if message.standing is Standing.SELF and message.rightward:
                     self._user.consider(now, upper, origin, out)
-                elif upper.left == origin and not message.member:
+                elif upper.left == origin and message.standing is not Standing.SELF:
                     self._ring.upkeep.check(now, upper, origin, out)  # it has been out of the ring, and we did not hear
                 return upper.me, Met.MATE, upper.left
             following = last.right if message.rightward else last.left
@@ -92,7 +92,7 @@ class Answers:
         level = message.level
         if link.status is not Status.IN or tower.leaving or tower.top != level:
             return None
-        if message.member:
+        if message.standing is not Standing.NONE:
             self._walks.right(now, tower, level, out)
             return None
         if self._towers.company[level + 1]:

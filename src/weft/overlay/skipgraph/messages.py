@@ -24,17 +24,24 @@ class Met(Enum):
     """No such node at this level (any more): come again when the ring is whole."""
 
 
-class Step(Message, frozen=True, gc=False):
-    """``origin`` walks along ``level`` and has come to ``at``, its ``hops``-th node: are you of level + 1, as I am?
+class Standing(Enum):
+    """Who of the walker's broker is in the ring of the next level that the walk looks for."""
 
-    ``member``: the walker is in the next level's ring already and only looks whether the ring is whole.
-    """
+    NONE = "none"
+    BROKER = "broker"
+    """Another of its nodes is there, or about to be: nobody should found that ring a second time."""
+    SELF = "self"
+    """The walker: it only looks whether the ring is whole."""
+
+
+class Step(Message, frozen=True, gc=False):
+    """``origin`` walks along ``level`` and has come to ``at``, its ``hops``-th node: are you of level + 1, as I am?"""
 
     at: Ref
     level: int
     origin: Ref
     vector: int
-    member: bool
+    standing: Standing
     rightward: bool
     hops: int
     number: int

@@ -9,6 +9,7 @@ from weft.overlay.keys import Key
 from weft.overlay.ring.machine import Ring
 from weft.overlay.ring.messages import FIRST, Seq, Status
 from weft.overlay.ring.tables import Link
+from weft.overlay.skipgraph.messages import Standing
 
 
 @dataclass(slots=True)
@@ -88,6 +89,12 @@ class Towers:
     def link(self, level: int, tower: Tower) -> Link | None:
         """The link of ``tower`` at ``level``, in whatever state."""
         return self._ring.links.get((level, tower.me.key))
+
+    def standing(self, level: int, ref: Ref) -> Standing:
+        """What we say of our node ``ref`` when it walks towards ``level``."""
+        if self.member(level, ref) is not None:
+            return Standing.SELF
+        return Standing.BROKER if self.company[level] else Standing.NONE
 
     def member(self, level: int, ref: Ref) -> Link | None:
         """The link of our node ``ref`` at ``level``, if it is in that ring and stays."""

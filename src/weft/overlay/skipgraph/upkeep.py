@@ -45,6 +45,8 @@ class Upkeep:
         self._settings = settings
         self.towers = Towers(ring)
         self._presets = False
+        self._empty: set[int] = set()
+        """Levels where we have founded a ring, and nobody has come yet."""
         self._walks = Walks(local, settings, vector, self.towers, self)
         answers = Answers(local, settings, vector, ring, self.towers, self._walks, self)
         self.handlers: Handlers = {**answers.handlers, **self._walks.handlers}
@@ -86,7 +88,8 @@ class Upkeep:
         """A neighbour changed: there is company, or perhaps there is none any more; or the way to the left is free."""
         if link.level and link.right.node == self._local.node:
             self._suspect(now, link.level)
-        elif link.level and self.towers.members[link.level] == 1 and not self._presets:
+        elif link.level and not self._presets and (link.level in self._empty or self.towers.members[link.level] == 1):
+            self._empty.discard(link.level)
             for other in self.towers.below(link.level):
                 self._walks.right(now, other, link.level - 1, out)
         tower = self.towers.by_key.get(link.me.key)
@@ -226,6 +229,7 @@ class Upkeep:
             self._walks.end(other, tower.top, rightward=True)
         level, seq = tower.rise()
         self.towers.company[level] += 1
+        self._empty.add(level)
         self._ring.found(now, level, tower.me, out, seq)
         self._suspect(now, level)
 
@@ -256,6 +260,7 @@ class Upkeep:
         if any(link.status is not Status.IN or link.request is not None for link in above):
             self._suspect(now, due.level)
             return
+        self._empty.discard(due.level)
         for tower in self.towers.below(due.level):
             self._wait(now, tower, due.level - 1, rightward=True)
         for link in above:

@@ -117,8 +117,8 @@ class Walks:
     def _send(self, now: float, walk: Walk, out: Outbox) -> None:
         due = StepDue(walk.me.key, walk.level, walk.rightward, walk.number)
         self._local.timers.set(due, now + self._settings.walk_timeout_s)
-        member = self._towers.member(walk.level + 1, walk.me) is not None
-        step = Step(walk.asked, walk.level, walk.me, self._vector, member, walk.rightward, walk.hops, walk.number)
+        standing = self._towers.standing(walk.level + 1, walk.me)
+        step = Step(walk.asked, walk.level, walk.me, self._vector, standing, walk.rightward, walk.hops, walk.number)
         out.send(walk.asked.node, step)
 
     def on_step_due(self, now: float, due: StepDue, out: Outbox) -> None:

@@ -8,7 +8,7 @@ from weft.overlay.api import Ref
 from weft.overlay.keys import number_key
 from weft.overlay.settings import Settings
 from weft.overlay.skipgraph.machine import SkipGraph
-from weft.overlay.skipgraph.messages import Met, Step, Stepped
+from weft.overlay.skipgraph.messages import Met, Standing, Step, Stepped
 from weft.overlay.skipgraph.walks import WALK_STEPS_MAX
 
 SETTINGS = Settings(ping_interval_s=None, walk_interval_s=None, lost_interval_s=None, membership_digits=4)
@@ -42,7 +42,7 @@ class Broker:
     def step(
         self, at: Ref, origin: Ref, vector: int, level: int = 0, source: int | None = None, **changes
     ) -> Stepped | None:
-        fields = {"member": False, "rightward": True, "hops": 1, "number": 7} | changes
+        fields = {"standing": Standing.NONE, "rightward": True, "hops": 1, "number": 7} | changes
         out = Outbox()
         self.peer.receive(0.0, NodeId(source or origin.node), Step(at, level, origin, vector, **fields), out)
         answers = [e.message for e in out.effects if isinstance(e, Send) and isinstance(e.message, Stepped)]
@@ -115,7 +115,7 @@ def test_of_two_walkers_the_one_that_has_walked_further_wins():
     out = Outbox()
     broker.peer.levels._walks.right(0.0, broker.peer.levels.towers.by_key[me.key], 0, out)
     (sent,) = (effect.message for effect in out.effects if isinstance(effect, Send))
-    assert (sent.at, sent.hops, sent.member) == (rival, 1, False)
+    assert (sent.at, sent.hops, sent.standing) == (rival, 1, Standing.NONE)
     assert broker.step(me, ref(9), 0b1111, hops=1).met is Met.RIVAL, "as far, but of lower key"
     assert broker.peer.height(me.key) == 0
     answer = broker.step(me, rival, 0b1111, hops=1)

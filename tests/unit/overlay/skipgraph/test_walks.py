@@ -11,7 +11,7 @@ from weft.overlay.keys import number_key
 from weft.overlay.ring.messages import SetR
 from weft.overlay.settings import Settings
 from weft.overlay.skipgraph.machine import SkipGraph
-from weft.overlay.skipgraph.messages import Met, Step, Stepped
+from weft.overlay.skipgraph.messages import Met, Standing, Step, Stepped
 from weft.overlay.skipgraph.tables import Tower
 
 SETTINGS = Settings(ping_interval_s=None, walk_interval_s=None, lost_interval_s=None, membership_digits=4)
@@ -58,7 +58,7 @@ class Walker:
 def test_a_walk_goes_from_node_to_node():
     walker = Walker()
     (step,) = walker.sent
-    assert (step.at, step.level, step.origin, step.hops, step.member) == (ref(20, 2), 0, walker.me, 1, False)
+    assert (step.at, step.level, step.origin, step.hops, step.standing) == (ref(20, 2), 0, walker.me, 1, Standing.NONE)
     (step,) = walker.answered(step, Met.NOBODY, ref(30, 3))
     assert (step.at, step.hops) == (ref(30, 3), 2)
     (step,) = walker.answered(step, Met.NOBODY, ref(50, 4), source=ref(40, 3))
