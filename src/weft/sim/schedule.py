@@ -46,6 +46,8 @@ FREE = Condition("free", ">=", 1.0)
 
 SELECTIONS = ("many", "few", "close", "random")
 STRATEGIES = ("binary", "split", "cluster-first", "delegate")
+CALM = ("Duplicate", "JoinStorm")
+"""Faults that make nobody take anybody for dead: with these only, a complete answer has everybody who was there throughout."""
 STEP_S = 1.0
 UNFAILED_NODES_MAX = 16
 """I1 and I2 look at every link after every event: only where that is cheap."""
@@ -106,6 +108,8 @@ class Schedule:
         self.found: dict[tuple[NodeId, int], Found] = {}
         self.selected: dict[tuple[NodeId, int], Selected] = {}
         self._lives: set[tuple[int, Ref]] = set()
+        self._asked: dict[tuple[NodeId, int], tuple[int, list[Ref]]] = {}
+        self._calm = all(type(fault).__name__ in CALM for fault in self.plan.faults)
         self._check = RingCheck()
         self._unfailed = not self.plan.faults and len(self.nodes) <= UNFAILED_NODES_MAX
 
@@ -169,7 +173,12 @@ class Schedule:
         self.ranges[number] = span
         self.reached[number] = Counter()
         query = Query(span, number, "count", strategy, reliable=True)
-        return machine.multicast(now, query, out)
+        there = [
+            ref for peer in self.peers.values() for ref in peer.contacts.own if ref.key in span and self._known(ref)
+        ]
+        request = machine.multicast(now, query, out)
+        self._asked[machine.local.node, request] = (number, there)
+        return request
 
     def _span(self) -> KeyRange:
         """A random range: all, some, one key, or nothing at all."""
@@ -197,6 +206,8 @@ class Schedule:
                 self.peers[node].reply(now, event.token, 1, out)
         elif isinstance(event, Answered):
             self.answers[node, event.request] = event
+            if self._calm and not event.missing:
+                self._everybody(node, event.request)
         elif isinstance(event, Selected):
             self.selected[node, event.request] = event
         elif isinstance(event, Found):
@@ -207,6 +218,22 @@ class Schedule:
             raise Broken(f"{event.key} left, but nobody told it to")
         elif isinstance(event, Joined) and event.key not in self.peers[node].keys():
             raise Broken(f"{event.key} joined, but is not there")
+
+    def _known(self, ref: Ref) -> bool:
+        """Has ``ref``'s right neighbour heard of it? Until then its insertion is still on its way (DDLL's SetL)."""
+        link = self.peers[ref.node].ring.links[0, ref.key]
+        right = self.peers.get(link.right.node)
+        there = right.ring.find(link.right, 0) if right is not None else None
+        return there is not None and there.left == ref
+
+    def _everybody(self, node: NodeId, request: int) -> None:
+        """Who was in the ring when the query was asked, known to both sides, and still is, has been reached (overlay §11)."""
+        if (node, request) not in self._asked:
+            return  # an empty range is answered before it is asked
+        number, there = self._asked[node, request]
+        for ref in there:
+            if self.peers[ref.node].ring.find(ref, 0) is not None and (number, ref) not in self._lives:
+                raise Broken(f"query {number} is answered, but {ref.key} was there all the time and was not reached")
 
     def _once(self, number: int, ref: Ref) -> None:
         """No life of a virtual node hears a query twice, whatever is lost, doubled or sent again."""
@@ -239,7 +266,7 @@ class Schedule:
         for _ in range(rng.below(2 + len(self.nodes))):
             churn = self._leave_one if rng.below(3) else self._join_all
             simulation.do(rng.choice(self.nodes), churn, at=rng.uniform(1.0, horizon))
-        for _ in range(rng.below(3)):
+        for _ in range(rng.below(12 if self._calm else 3)):
             simulation.do(rng.choice(self.nodes), self._ask_around, at=rng.uniform(1.0, horizon))
         simulation.run(until=max(horizon, self.plan.over_at))
         stopped = simulation.now
