@@ -128,11 +128,11 @@ class Upkeep:
         self._look_left(now, tower, link.level - 1, out)
 
     def _look_left(self, now: float, tower: Tower, level: int, out: Outbox) -> None:
-        """Walk left, unless our own left neighbour is dead there too: then its successor is waited for (``changed``)."""
+        """Walk left for a neighbour one level up, if it is still wanted."""
         upper = self.towers.link(level + 1, tower)
         if upper is None or upper.left != tower.lost.get(level + 1):
             tower.found_left(level + 1)
-        elif level not in tower.lost:
+        else:
             self._walks.left(now, tower, level, out)
 
     def leave(self, now: float, link: Link, out: Outbox) -> None:
