@@ -97,7 +97,9 @@ class Broker:
         self.local = Local(NodeId(node), seed)
         self.contacts = Contacts(NodeId(node))
         self.hops = Hops(self.local, self.contacts, settings, self._dispatch)
-        self.lookup = Lookup(self.local, self.contacts, self.hops, settings, self._right_of, self.contacts.is_own, self._purge)
+        self.lookup = Lookup(
+            self.local, self.contacts, self.hops, settings, self._right_of, self.contacts.is_own, self._purge
+        )
         self.spread = Spread(self.local, self.contacts, self.hops, self.lookup, settings, self)
         self.rows: dict[Key, Row] = {}
         self.attributes: dict[Key, dict[str, float]] = {}

@@ -55,3 +55,10 @@ def layers(contracts: dict[str, dict[str, Any]]) -> list[Layer]:
     """The list of layers, top to bottom, left to right."""
     names = [name.strip() for line in contracts["layers"]["layers"] for name in line.split("|")]
     return [Layer(name.strip("()"), waiting=name.startswith("(")) for name in names]
+
+
+@pytest.fixture(scope="session")
+def overlay_parts(contracts: dict[str, dict[str, Any]]) -> list[str]:
+    """What stands under overlay/, built or not."""
+    lines = contracts["overlays"]["layers"]
+    return [name.strip(" ()") for line in lines for name in line.replace(":", "|").split("|")]

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-OVERLAYS = ("suzaku", "skipgraph", "ring", "api")
-
 # Where the line stands, the line, and the import that the report must name.
 OFFENCES = {
     "core/upward.py": ("import weft.telemetry", "weft.core.upward -> weft.telemetry"),
@@ -41,9 +39,9 @@ ALLOWED = {
 }
 
 
-def lint(root: Path, at: Path, layers, files: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def lint(root: Path, at: Path, layers, parts, files: dict[str, str]) -> subprocess.CompletedProcess[str]:
     """Build the finished tree with ``files`` in it, and run the project's own contracts over it."""
-    folders = ["", *(layer.name for layer in layers), *(f"overlay/{name}" for name in OVERLAYS)]
+    folders = ["", *(layer.name for layer in layers), *(f"overlay/{name}" for name in parts)]
     for folder in folders:
         (at / "weft" / folder).mkdir(parents=True, exist_ok=True)
         (at / "weft" / folder / "__init__.py").touch()
@@ -59,17 +57,16 @@ def lint(root: Path, at: Path, layers, files: dict[str, str]) -> subprocess.Comp
     )
 
 
-def test_a_clean_tree_passes(root, tmp_path, layers):
-    result = lint(root, tmp_path, layers, ALLOWED)
+def test_a_clean_tree_passes(root, tmp_path, layers, overlay_parts):
+    result = lint(root, tmp_path, layers, overlay_parts, ALLOWED)
     assert result.returncode == 0, result.stdout + result.stderr
 
 
 @pytest.fixture(scope="module")
-def report(root, tmp_path_factory, layers) -> str:
+def report(root, tmp_path_factory, layers, overlay_parts) -> str:
     """What the linter says of a tree with every offence in it."""
-    result = lint(
-        root, tmp_path_factory.mktemp("skeleton"), layers, {name: line for name, (line, _) in OFFENCES.items()}
-    )
+    offences = {name: line for name, (line, _) in OFFENCES.items()}
+    result = lint(root, tmp_path_factory.mktemp("skeleton"), layers, overlay_parts, offences)
     assert result.returncode == 1, result.stdout + result.stderr
     return result.stdout
 
