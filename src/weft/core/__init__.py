@@ -9,4 +9,5 @@ Glossary
     outbox     the ordered list of effects of one step
     cause      the id of the event in which an effect was made (the driver keeps it, see ``sim/des/trace``)
     token      a timer's name: a value, never a closure, so that machines can be copied, hashed and replayed
+    document   a TOML file that was read strictly, and knows the line of each of its values (``strict``)
 """

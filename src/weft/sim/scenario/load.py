@@ -6,6 +6,7 @@ import msgspec
 
 from weft.core.errors import Misuse
 from weft.core.ids import NodeId
+from weft.core.strict import Document, Where, load
 from weft.overlay.keys import ALM, Key, number_key, topic_key
 from weft.overlay.spread.geometry import STRATEGIES
 from weft.overlay.spread.messages import SELECTIONS
@@ -14,7 +15,6 @@ from weft.sim.des.topology import Topology
 from weft.sim.overlays import OVERLAYS
 from weft.sim.scenario.model import BROKERS_MAX, Anycast, AnyStep, Lookup, Multicast, Scenario, Who, numbered
 from weft.sim.scenario.places import build
-from weft.sim.strict import Document, Where, load
 
 TIME_MAX = 1e9
 

@@ -6,10 +6,10 @@ import msgspec
 
 from weft.core.errors import Misuse
 from weft.core.ids import NodeId
+from weft.core.strict import Where, load
 from weft.sim.des.shapes import fat_tree, line, ring, star, tree
 from weft.sim.des.topology import Link, Topology
 from weft.sim.scenario.model import Scenario, TopologyPart
-from weft.sim.strict import Where, load
 
 
 class Drawn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from weft.core.errors import Misuse
-from weft.sim.strict import find_lines, load, parse
+from weft.core.strict import find_lines, load, parse
 
 
 class Inner(msgspec.Struct, forbid_unknown_fields=True):
