@@ -1,0 +1,66 @@
+"""A broker's numbers and choices; the bounds of everything that a client can make grow.
+
+Each bound has a name, a default, and a counter in ``telemetry`` that rises when it is hit. 0 means no bound where the text
+says so. Times are in seconds, sizes in bytes.
+"""
+
+from typing import Annotated, Literal
+
+import msgspec
+
+Count = Annotated[int, msgspec.Meta(ge=1)]
+CountOrNone = Annotated[int, msgspec.Meta(ge=0)]
+Seconds = Annotated[float, msgspec.Meta(ge=0)]
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Per client, unless the name says ``total``."""
+
+    connections_total_max: Count = 100_000
+    connections_per_address_max: CountOrNone = 0  # 0: no bound
+    connections_per_second_max: CountOrNone = 0  # 0: no bound
+    connect_timeout_s: Seconds = 10.0
+    packet_bytes_max: Count = 1_048_576
+    packet_bytes_unauthenticated_max: Count = 65_536
+    client_id_bytes_max: Count = 1_024
+    topic_levels_max: Count = 128
+    topic_aliases_max: CountOrNone = 64
+    subscriptions_max: Count = 10_000
+    subscriptions_total_max: Count = 2_000_000
+    receive_maximum: Annotated[int, msgspec.Meta(ge=1, le=65_535)] = 1_000  # QoS>0 messages a client may have under way to us
+    inflight_max: Annotated[int, msgspec.Meta(ge=1, le=65_535)] = 100  # QoS>0 messages under way to a client
+    queue_messages_max: Count = 10_000
+    queue_bytes_max: Count = 16_777_216
+    queue_total_bytes_max: Count = 1_073_741_824
+    out_buffer_bytes_max: Count = 1_048_576  # past it, a slow consumer meets ``slow_consumer``
+    out_buffer_total_bytes_max: Count = 268_435_456  # past it, reading from publishers pauses
+    messages_per_second_max: CountOrNone = 0  # 0: no bound; reading pauses, nothing is dropped
+    bytes_per_second_max: CountOrNone = 0
+    sessions_total_max: Count = 1_000_000
+    session_expiry_max_s: Seconds = 7 * 86_400.0
+    message_expiry_max_s: Seconds = 0.0  # 0: as the publisher says
+    keep_alive_max_s: Annotated[int, msgspec.Meta(ge=0, le=65_535)] = 0  # 0: as the client says
+    retained_total_max: Count = 1_000_000
+    retained_total_bytes_max: Count = 1_073_741_824
+    qos_max: Annotated[int, msgspec.Meta(ge=0, le=2)] = 2
+
+
+class BrokerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Choices.
+
+    slow_consumer    what happens when a client does not read: ``drop`` the oldest QoS 0 messages, or ``disconnect`` it
+    queue_full       a persistent session's queue is full: drop its ``oldest`` message or the ``newest``
+    queue_qos0       whether QoS 0 messages are queued for sessions whose client is away
+    share_strategy   who of a shared subscription's members gets a message
+    sys_interval_s   how often ``$SYS`` is published; 0: never
+    """
+
+    limits: Limits = Limits()
+    retain: bool = True
+    wildcards: bool = True
+    shared: bool = True
+    slow_consumer: Literal["drop", "disconnect"] = "drop"
+    queue_full: Literal["oldest", "newest"] = "oldest"
+    queue_qos0: bool = False
+    share_strategy: Literal["round-robin", "random", "sticky", "hash-client", "hash-topic", "least-loaded"] = "round-robin"
+    sys_interval_s: Seconds = 10.0

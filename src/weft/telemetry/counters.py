@@ -1,0 +1,42 @@
+"""Every counter of weft, named in one table. Counting what is not in it is a ``KeyError`` at once.
+
+A counter is an integer in a dictionary: hot code adds its sums once per buffer of input. Names follow Prometheus; labels, where
+there are any, are part of the name.
+"""
+
+TABLE: dict[str, str] = {
+    "weft_bytes_received_total": "Bytes read from clients",
+    "weft_bytes_sent_total": "Bytes given to the sockets of clients",
+    "weft_packets_received_total": "Control packets from clients",
+    "weft_messages_received_total": "PUBLISH packets from clients",
+    "weft_messages_delivered_total": "PUBLISH packets to clients",
+    "weft_messages_unheard_total": "Messages that no subscription matched",
+    "weft_messages_refused_total": "PUBLISH packets refused by access rules or limits",
+    "weft_messages_expired_total": "Messages whose expiry passed before they were delivered",
+    "weft_messages_dropped_slow_total": "QoS 0 messages dropped because their subscriber does not read fast enough",
+    "weft_messages_dropped_queue_total": "Messages dropped because a session's queue, or all queues together, were full",
+    "weft_messages_dropped_size_total": "Messages not sent because they exceed the client's maximum packet size",
+    "weft_connections_opened_total": "Connections accepted",
+    "weft_connections_refused_total": "Connections refused because of a total limit",
+    "weft_connections_closed_total": "Connections that ended, however",
+    "weft_connects_accepted_total": "CONNECTs answered with success",
+    "weft_connects_denied_total": "CONNECTs denied by authentication or authorisation",
+    "weft_sessions_taken_over_total": "Sessions taken over by a newer connection of the same client id",
+    "weft_sessions_expired_total": "Sessions that ended because their expiry passed",
+    "weft_malformed_total": "Connections closed because of a malformed packet",
+    "weft_protocol_errors_total": "Connections closed because of a protocol error",
+    "weft_limits_hit_total": "Connections closed or requests refused because of a per-client limit",
+    "weft_keep_alive_timeouts_total": "Connections closed because the client was silent too long",
+    "weft_slow_consumers_total": "Connections closed because they did not read",
+    "weft_reading_paused_total": "Times that reading from a client was paused",
+    "weft_wills_published_total": "Will messages published",
+    "weft_retained_refused_total": "Retained messages not kept because of a total limit",
+}
+"""Name → help. A layer that counts something new adds its line here."""
+
+
+class Counters(dict[str, int]):
+    """All counters of one broker, at 0 from the start."""
+
+    def __init__(self) -> None:
+        super().__init__(dict.fromkeys(TABLE, 0))
