@@ -1,0 +1,44 @@
+"""Version 5's reasons in the words of MQTT 3: CONNACK's return codes and SUBACK's one failure."""
+
+from weft.mqtt.codec.reasons import Reason
+
+ACCEPTED, BAD_VERSION, BAD_CLIENT_ID, UNAVAILABLE, BAD_USER, NOT_AUTHORIZED = range(6)
+
+_CONNACK = {
+    Reason.SUCCESS: ACCEPTED,
+    Reason.UNSUPPORTED_PROTOCOL_VERSION: BAD_VERSION,  # [MQTT-3.1.2-2 (3.1.1)]
+    Reason.CLIENT_IDENTIFIER_NOT_VALID: BAD_CLIENT_ID,  # [MQTT-3.1.3-8 (3.1.1)], [MQTT-3.1.3-9 (3.1.1)]
+    Reason.SERVER_UNAVAILABLE: UNAVAILABLE,
+    Reason.SERVER_BUSY: UNAVAILABLE,
+    Reason.SERVER_SHUTTING_DOWN: UNAVAILABLE,
+    Reason.QUOTA_EXCEEDED: UNAVAILABLE,
+    Reason.CONNECTION_RATE_EXCEEDED: UNAVAILABLE,
+    Reason.USE_ANOTHER_SERVER: UNAVAILABLE,
+    Reason.SERVER_MOVED: UNAVAILABLE,
+    Reason.BAD_USER_NAME_OR_PASSWORD: BAD_USER,
+    Reason.NOT_AUTHORIZED: NOT_AUTHORIZED,
+    Reason.BANNED: NOT_AUTHORIZED,
+    Reason.BAD_AUTHENTICATION_METHOD: NOT_AUTHORIZED,
+}
+_REASONS = {
+    BAD_VERSION: Reason.UNSUPPORTED_PROTOCOL_VERSION,
+    BAD_CLIENT_ID: Reason.CLIENT_IDENTIFIER_NOT_VALID,
+    UNAVAILABLE: Reason.SERVER_UNAVAILABLE,
+    BAD_USER: Reason.BAD_USER_NAME_OR_PASSWORD,
+    NOT_AUTHORIZED: Reason.NOT_AUTHORIZED,
+}
+
+
+def connack_code(version: int, reason: int) -> int | None:
+    """What CONNACK says for ``reason``; None: no code of table 3.1 fits, close without a word [MQTT-3.2.2-6 (3.1.1)]."""
+    return reason if version >= 5 else _CONNACK.get(Reason(reason))
+
+
+def connack_reason(version: int, code: int) -> Reason:
+    """The other way, for a client: a return code of MQTT 3 as a reason."""
+    return Reason(code) if version >= 5 or not code else _REASONS.get(code, Reason.UNSPECIFIED_ERROR)
+
+
+def suback_code(version: int, reason: int) -> int:
+    """MQTT 3 knows one failure, 0x80 [MQTT-3.9.3-2 (3.1.1)]."""
+    return 0x80 if version < 5 and reason > 2 else reason
