@@ -27,7 +27,9 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     topic_aliases_max: CountOrNone = 64
     subscriptions_max: Count = 10_000
     subscriptions_total_max: Count = 2_000_000
-    receive_maximum: Annotated[int, msgspec.Meta(ge=1, le=65_535)] = 1_000  # QoS>0 messages a client may have under way to us
+    receive_maximum: Annotated[int, msgspec.Meta(ge=1, le=65_535)] = (
+        1_000  # QoS>0 messages a client may have under way to us
+    )
     inflight_max: Annotated[int, msgspec.Meta(ge=1, le=65_535)] = 100  # QoS>0 messages under way to a client
     queue_messages_max: Count = 10_000
     queue_bytes_max: Count = 16_777_216
@@ -62,5 +64,7 @@ class BrokerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     slow_consumer: Literal["drop", "disconnect"] = "drop"
     queue_full: Literal["oldest", "newest"] = "oldest"
     queue_qos0: bool = False
-    share_strategy: Literal["round-robin", "random", "sticky", "hash-client", "hash-topic", "least-loaded"] = "round-robin"
+    share_strategy: Literal["round-robin", "random", "sticky", "hash-client", "hash-topic", "least-loaded"] = (
+        "round-robin"
+    )
     sys_interval_s: Seconds = 10.0

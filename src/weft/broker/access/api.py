@@ -1,7 +1,7 @@
 """Who may connect, and what they may do: the seam between a broker and everything that answers such questions.
 
-Nothing here does I/O. A check that costs much (scrypt, a signature) is handed to the driver as ``Work``, a callable without side
-effects, and the connection waits for its verdict while others go on.
+Nothing here does I/O. A check that costs much (scrypt, a signature) is handed to the driver as ``Work``, a callable without
+side effects, and the connection waits for its verdict while others go on.
 """
 
 from collections.abc import Callable

@@ -39,6 +39,14 @@ def bounds(data: bytes | bytearray, pos: int) -> tuple[int, int, int] | None:
     return data[pos], start, start + length
 
 
+def count(data: bytes) -> int:
+    """How many packets ``data`` is, which begins and ends with one."""
+    packets, at = 0, 0
+    while (found := split(data, at)) is not None:
+        packets, at = packets + 1, found[2]
+    return packets
+
+
 def _flaw(version: int, first: int) -> str:
     kind, flags = first >> 4, first & 15
     if not kind:

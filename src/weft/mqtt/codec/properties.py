@@ -21,7 +21,7 @@ WILL = 0
 """Where properties may stand, besides the packet kinds: with the will, in the payload of CONNECT (§3.1.3.2)."""
 
 
-class Properties(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+class Properties(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, repr_omit_defaults=True):
     """Every property of MQTT 5; None, or empty, is absent. Order matters where the standard says so: user properties."""
 
     payload_format: int | None = None

@@ -101,7 +101,7 @@ class Ticker:
         self.deadline = self.deadline + self.interval_s if self.last < self.beats else None
 
 
-def start(machine: Machine, now: float, out: Outbox) -> None:  # noqa: ARG001 - the signature of commands
+def start(machine: Machine, now: float, out: Outbox) -> None:
     """The command that sets a Ticker going."""
     assert isinstance(machine, Ticker)
     machine.start(now)

@@ -1,0 +1,81 @@
+"""What the parts of a broker share: settings, counts, timers, sessions, routes, the ways to publish.
+
+``Broker`` is a hub with connections; the parts that handle packets (``connection``, ``greeting``, ``inbound``, ``subscribing``,
+``hotpath``) know only this, so that none of them knows the others' insides.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from weft.broker.access.api import Authority, Origin
+from weft.broker.delivery import Deliverer
+from weft.broker.journal import Journal
+from weft.broker.keepalive import KeepAlives
+from weft.broker.keeping import Keeping
+from weft.broker.notices import Notices
+from weft.broker.retained import Retained
+from weft.broker.routes import Routes
+from weft.broker.sessions import Sessions
+from weft.broker.settings import BrokerSettings
+from weft.broker.shared import strategy
+from weft.broker.wills import Wills
+from weft.core.rand import Rng
+from weft.core.timers import Timers
+from weft.mqtt.publication import Publication
+from weft.telemetry.counters import Counters
+
+
+class Hub(ABC):
+    """Everything but the connections. ``dirty`` and ``works`` hold connections for the driver."""
+
+    def __init__(self, settings: BrokerSettings, authority: Authority, seed: int, journal: Journal | None) -> None:
+        self.settings = settings
+        self.limits = settings.limits
+        self.authority = authority
+        self.rng = Rng(seed)
+        self.journal = journal or Journal()
+        self.counters = Counters()
+        self.notices = Notices()
+        self.timers = Timers()
+        self.dirty: list[Any] = []
+        self.works: list[tuple[Any, Callable[[], Any]]] = []
+        self.draining = False
+        self.routes = Routes(strategy(settings.share_strategy, seed))
+        self.keeping = Keeping(self.journal)
+        self.retained = Retained(self.limits, self.journal, self.keeping, self.counters)
+        self.deliverer = Deliverer(settings, self.routes, self.journal, self.keeping, self.counters, self.notices)
+        self.wills = Wills(self.timers, self.journal, self.counters, self.publish)
+        self.sessions = Sessions(self.limits, self.timers, self.routes, self.deliverer, self.journal, self.wills)
+        self.keepalives = KeepAlives(self.overdue)
+        self.handlers: dict[type, Callable[[Any, float, Any], None]] = {}
+        """By packet type, what a client may send; called with the connection, the time, the packet."""
+
+    def publish(self, now: float, publication: Publication) -> int:
+        """Keep it if it is to be retained, give it to everybody; the answer is how many sessions heard it."""
+        if publication.retain:
+            self.retained.set(publication)
+        return self.deliverer.publish(now, publication)
+
+    def named(self, origin: Origin, topic: str) -> str:
+        """A topic name, or a filter without its share, as the broker knows it: behind the listener's mount.
+
+        ``$`` topics are the same for all.
+        """
+        return origin.mount + topic if origin.mount and topic[0] != "$" else topic
+
+    @abstractmethod
+    def hot(self, connection: Any, now: float, data: bytes) -> int:
+        """Handle the whole packets in ``data`` quickly; the answer is where the first incomplete one begins."""
+
+    @abstractmethod
+    def verdict(self, connection: Any, now: float, result: Any) -> None:
+        """A ``Work`` is done."""
+
+    @abstractmethod
+    def overdue(self, now: float, connection: Any) -> None:
+        """Silent for longer than its keep-alive allows."""
+
+    @abstractmethod
+    def closed(self, now: float, connection: Any, says_will: bool) -> None:
+        """A connection has ended."""

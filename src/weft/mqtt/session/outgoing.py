@@ -1,0 +1,94 @@
+"""The QoS machine towards a client: who may be sent, under which identifier, and what an acknowledgement means (§4.3, §4.9).
+
+Invariants: an identifier names at most one delivery; at most ``window`` deliveries are unacknowledged; the queue is empty
+unless the window is full or nobody is connected; deliveries start in the order in which they came (§4.6).
+"""
+
+from collections import deque
+
+from weft.mqtt.session.delivery import Delivery
+
+IDS = 65_536
+
+
+class Outgoing:
+    """In: deliveries, acknowledgements. Out: deliveries that may be sent now, those that are over."""
+
+    __slots__ = ("inflight", "last_id", "position", "queue", "queue_bytes", "window")
+
+    def __init__(self, window: int) -> None:
+        self.window = window
+        self.inflight: dict[int, Delivery] = {}
+        """By packet identifier, in the order in which they were sent first: the order of resending [MQTT-4.6.0-1]."""
+        self.queue: deque[Delivery] = deque()
+        self.queue_bytes = 0
+        self.last_id = 0
+        self.position = 0
+
+    @property
+    def has_room(self) -> bool:
+        """May a new delivery be sent at once? Not if others wait: they go first."""
+        return not self.queue and len(self.inflight) < self.window
+
+    def next_id(self) -> int:
+        """A free identifier, not 0 [MQTT-2.2.1-3], round robin so that a late acknowledgement meets nobody new."""
+        inflight, candidate = self.inflight, self.last_id
+        while True:
+            candidate += 1
+            if candidate == IDS:
+                candidate = 1
+            if candidate not in inflight:
+                self.last_id = candidate
+                return candidate
+
+    def start(self, delivery: Delivery) -> int:
+        """``delivery`` is about to be sent: its identifier, unused until it is over [MQTT-2.2.1-4]."""
+        packet_id = delivery.packet_id = self.next_id()
+        self.inflight[packet_id] = delivery
+        return packet_id
+
+    def enqueue(self, delivery: Delivery) -> None:
+        self.queue.append(delivery)
+        if delivery.publication is not None:
+            self.queue_bytes += len(delivery.publication.payload)
+
+    def dequeue(self, newest: bool = False) -> Delivery:
+        """The next to be sent; or the newest, to be dropped."""
+        delivery = self.queue.pop() if newest else self.queue.popleft()
+        if delivery.publication is not None:
+            self.queue_bytes -= len(delivery.publication.payload)
+        return delivery
+
+    def on_puback(self, packet_id: int) -> Delivery | None:
+        """QoS 1 is over; None if the identifier names no QoS 1 delivery."""
+        delivery = self.inflight.get(packet_id)
+        if delivery is None or delivery.qos != 1:
+            return None
+        del self.inflight[packet_id]
+        return delivery
+
+    def on_pubrec(self, packet_id: int, is_error: bool) -> Delivery | None:
+        """The client has the QoS 2 message, or (v5) refuses it, and then it is over. None: no such delivery.
+
+        The message is never sent again after this [MQTT-4.3.3-6]; the caller still needs ``publication`` to let go of it.
+        """
+        delivery = self.inflight.get(packet_id)
+        if delivery is None or delivery.qos != 2:
+            return None
+        if is_error:
+            del self.inflight[packet_id]
+        else:
+            delivery.released = True
+        return delivery
+
+    def on_pubcomp(self, packet_id: int) -> Delivery | None:
+        """QoS 2 is over; None if nothing was released under this identifier."""
+        delivery = self.inflight.get(packet_id)
+        if delivery is None or not delivery.released:
+            return None
+        del self.inflight[packet_id]
+        return delivery
+
+    def unacknowledged(self) -> list[Delivery]:
+        """What is sent again when the client comes back, in this order [MQTT-4.4.0-1]."""
+        return list(self.inflight.values())
