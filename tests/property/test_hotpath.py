@@ -1,0 +1,126 @@
+"""The quick way and the slow way are the same: whatever clients send, however it is cut, everybody gets the same packets.
+
+Each run is played on two brokers that differ in nothing but ``hotpath``; then what every client received, the counters and the
+records for the store are compared.
+"""
+
+import pytest
+from broker_bench import Bench, Client
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from weft.broker.access.api import PUBLISH
+from weft.broker.settings import BrokerSettings, Limits
+from weft.mqtt.codec.encode import encode
+from weft.mqtt.codec.packets import Pingreq, Puback, Pubcomp, Publish, Pubrec, Pubrel, Subscribe, Unsubscribe
+from weft.mqtt.codec.packets import Request as Line
+from weft.mqtt.codec.properties import NONE, Properties
+
+TOPICS = ["a", "a/b", "a/b/c", "$x", "é/ü", "t" * 120, "no/entry", "a/"]
+FILTERS = ["a", "a/b", "a/+", "#", "+", "a/#", "é/ü", "t" * 120, "$share/g/a/b", "$share/h/a/#", "no/entry"]
+CLIENTS = 4
+
+payloads = st.one_of(
+    st.binary(max_size=12), st.integers(100, 140).map(lambda size: b"p" * size), st.just(b"q" * 17_000)
+)
+properties = st.sampled_from([NONE, NONE, NONE, Properties(user=(("k", "v"),)), Properties(message_expiry_s=5)])
+publishes = st.builds(
+    Publish,
+    topic=st.sampled_from(TOPICS),
+    payload=payloads,
+    qos=st.sampled_from([0, 0, 1, 1, 2]),
+    retain=st.sampled_from([False, False, False, True]),
+    dup=st.just(False),
+    packet_id=st.integers(1, 5),
+    properties=properties,
+)
+runs = st.tuples(publishes, st.integers(1, 5)).map(lambda pair: [pair[0]] * pair[1])
+lines = st.builds(
+    Line,
+    filter=st.sampled_from(FILTERS),
+    qos=st.integers(0, 2),
+    no_local=st.just(False),
+    retain_as_published=st.booleans(),
+)
+answers = st.builds(
+    lambda kind, number: kind(number), st.sampled_from([Puback, Pubrec, Pubrel, Pubcomp]), st.integers(1, 6)
+)
+subscribes = st.builds(
+    lambda line, identifier: Subscribe(9, (line,), Properties(subscription_ids=(identifier,)) if identifier else NONE),
+    lines,
+    st.sampled_from([0, 0, 7]),
+)
+unsubscribes = st.builds(lambda given: Unsubscribe(9, (given,)), st.sampled_from(FILTERS))
+packets = st.one_of(
+    runs,
+    runs,
+    runs,
+    answers.map(lambda packet: [packet]),
+    subscribes.map(lambda packet: [packet]),
+    unsubscribes.map(lambda packet: [packet]),
+    st.just([Pingreq()]),
+)
+speeches = st.lists(
+    st.tuples(
+        st.integers(0, CLIENTS - 1), st.lists(packets, min_size=1, max_size=4), st.lists(st.integers(1, 60), max_size=3)
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def bytes_of(client: Client, said: list) -> bytes:
+    """What a client of this version would send; ids only where QoS has one."""
+    parts = []
+    for packet in said:
+        if isinstance(packet, Publish):
+            packet = Publish(
+                packet.topic,
+                packet.payload,
+                packet.qos,
+                packet.retain,
+                False,
+                packet.packet_id if packet.qos else 0,
+                packet.properties if client.version == 5 else NONE,
+            )
+        elif isinstance(packet, Subscribe) and client.version != 5:
+            packet = Subscribe(packet.packet_id, tuple(Line(line.filter, line.qos) for line in packet.requests))
+        parts.append(encode(client.version, packet))
+    return b"".join(parts)
+
+
+def play(speech: list, fast: bool, share: str, survives: list[bool]) -> tuple:
+    limits = Limits(inflight_max=3, queue_messages_max=5, packet_bytes_max=20_000)
+    bench = Bench(BrokerSettings(limits, share_strategy=share), keeps=True, holds=True, fast=fast)
+    bench.authority.forbidden = {(PUBLISH, "no/entry")}
+    clients = []
+    for number in range(CLIENTS):
+        expiry = {"session_expiry_s": 60} if survives[number] else {}
+        clients.append(bench.client(f"c{number}", version=5 if number % 2 else 4, **(expiry if number % 2 else {})))
+    for number, client in enumerate(clients):
+        client.subscribe(FILTERS[number], "a/b", qos=number % 3)
+        session = client.connection.session
+        assert session is not None
+        session.outgoing.last_id = 65_533  # identifiers wrap around soon
+    for number, said, cuts in speech:
+        client = clients[number]
+        data = bytes_of(client, [packet for group in said for packet in group])
+        at = 0
+        for cut in cuts:
+            client.speak(data[at : at + cut])
+            at += cut
+        if data[at:]:
+            client.speak(data[at:])
+    received = [(client.take(), client.raw, client.closed) for client in clients]
+    return received, dict(bench.broker.counters), bench.records
+
+
+@pytest.mark.parametrize("share", ["round-robin", "least-loaded"])
+@settings(max_examples=150)
+@given(speech=speeches, survives=st.lists(st.booleans(), min_size=CLIENTS, max_size=CLIENTS))
+def test_the_quick_way_and_the_slow_way_are_the_same(share, speech, survives):
+    quick, slow = play(speech, True, share, survives), play(speech, False, share, survives)
+    for number, (one, other) in enumerate(zip(quick[0], slow[0], strict=True)):
+        assert one == other, f"client {number}"
+    assert quick[1] == slow[1]
+    assert quick[2] == slow[2]
