@@ -47,7 +47,7 @@ static struct {
          .version = 4, .seconds = 5, .warm = 1, .sub_qos = -1};
 
 static struct client *clients;
-static int ready_count, poller, client_count, counting, closed_count;
+static int ready_count, started, poller, client_count, counting, closed_count;
 static uint64_t published, delivered, acked, latency_count, seen;
 static float *latencies;
 static int *fan_out; /* subscribers of each topic */
@@ -88,7 +88,7 @@ static void flush(struct client *c) {
         c->out_from += n;
     }
     if (c->out_from == c->out_to) c->out_from = c->out_to = 0;
-    int want = c->out_to > 0 || (!opt.qos && !opt.paced && !opt.rate && !c->is_subscriber && c->state == READY);
+    int want = c->out_to > 0 || (started && !opt.qos && !opt.paced && !opt.rate && !c->is_subscriber && c->state == READY);
     if (want != c->wants_out) watch(c, want);
 }
 
@@ -153,7 +153,7 @@ static int publish(struct client *c) { /* into the buffer; 0 if it does not fit 
 }
 
 static void go_on(struct client *c) { /* a publisher that may publish */
-    if (opt.rate || c->state != READY || c->is_subscriber) return;
+    if (!started || opt.rate || c->state != READY || c->is_subscriber) return;
     if (opt.paced) {
         if (!c->awaits_delivery && !(opt.qos && c->in_flight) && publish(c)) flush(c);
     } else if (opt.qos) {
@@ -413,6 +413,7 @@ int main(int argc, char **argv) {
     }
     /* publishers last: everybody who should hear is there */
     double begun = now_s(), count_from = begun + opt.warm, end = count_from + opt.seconds, cpu = 0, sent = 0;
+    started = 1;
     for (int i = 0; i < opt.pubs; i++) go_on(&clients[i]);
     int turn_of = 0;
     for (double now = begun; now < end; now = now_s()) {
