@@ -4,11 +4,14 @@ Each run is played on two brokers that differ in nothing but ``hotpath``; then w
 records for the store are compared.
 """
 
+from typing import Any
+
+import msgspec
 import pytest
-from broker_bench import Bench, Client
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from broker_bench import Bench, Client
 from weft.broker.access.api import PUBLISH
 from weft.broker.settings import BrokerSettings, Limits
 from weft.mqtt.codec.encode import encode
@@ -71,22 +74,19 @@ speeches = st.lists(
 
 def bytes_of(client: Client, said: list) -> bytes:
     """What a client of this version would send; ids only where QoS has one."""
-    parts = []
-    for packet in said:
-        if isinstance(packet, Publish):
-            packet = Publish(
-                packet.topic,
-                packet.payload,
-                packet.qos,
-                packet.retain,
-                False,
-                packet.packet_id if packet.qos else 0,
-                packet.properties if client.version == 5 else NONE,
-            )
-        elif isinstance(packet, Subscribe) and client.version != 5:
-            packet = Subscribe(packet.packet_id, tuple(Line(line.filter, line.qos) for line in packet.requests))
-        parts.append(encode(client.version, packet))
-    return b"".join(parts)
+    return b"".join(encode(client.version, spoken(client.version, packet)) for packet in said)
+
+
+def spoken(version: int, packet: Any) -> Any:
+    if isinstance(packet, Publish):
+        return msgspec.structs.replace(
+            packet,
+            packet_id=packet.packet_id if packet.qos else 0,
+            properties=packet.properties if version == 5 else NONE,
+        )
+    if isinstance(packet, Subscribe) and version != 5:
+        return Subscribe(packet.packet_id, tuple(Line(line.filter, line.qos) for line in packet.requests))
+    return packet
 
 
 def play(speech: list, fast: bool, share: str, survives: list[bool]) -> tuple:
