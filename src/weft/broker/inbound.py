@@ -26,6 +26,8 @@ class Inbound:
             raise Refused(Reason.QOS_NOT_SUPPORTED, f"QoS {packet.qos}; at most {broker.limits.qos_max} is taken")
         if packet.retain and not broker.settings.retain:  # [MQTT-3.2.2-14]
             raise Refused(Reason.RETAIN_NOT_SUPPORTED, "retained messages are not kept here")
+        if packet.properties.subscription_ids:  # [MQTT-3.3.4-6]
+            raise ProtocolError("a PUBLISH from a client with a subscription identifier")
         topic = self._topic(connection, packet)
         if packet.qos == 2 and packet.packet_id in session.incoming:
             # [MQTT-4.3.3-10]: the message was taken when the identifier came first; only the answer is wanted again
