@@ -187,7 +187,9 @@ def _spread(connection: Connection, now: float, route: Route, run: bytes, size: 
         for begin in range(0, len(run), size):
             payload = run[begin + head : begin + size]
             publication = Publication(route.topic, payload, publisher=connection.client_id, user=user)
-            broker.deliverer.to_slow(now, route, publication)
+            heard = broker.deliverer.to_slow(now, route, publication)
+            if not heard and not same and not others:
+                broker.counters["weft_messages_unheard_total"] += 1
     elif not same and not others:
         broker.counters["weft_messages_unheard_total"] += count
     return count * (len(same) + len(others))
