@@ -4,34 +4,19 @@ Versions 3 (3.1, "MQIsdp") and 4 (3.1.1) have no properties and, in acknowledgem
 their defaults when it decodes, and out when it encodes.
 """
 
-from enum import IntEnum
-
 import msgspec
 
+from weft.mqtt.codec.kinds import Kind
 from weft.mqtt.codec.properties import NONE, Properties
+
+__all__ = [
+    "V31", "V311", "V5", "VERSIONS", "Kind", "Packet",
+    "Connect", "Will", "Connack", "Publish", "Puback", "Pubrec", "Pubrel", "Pubcomp",
+    "Subscribe", "Request", "Suback", "Unsubscribe", "Unsuback", "Pingreq", "Pingresp", "Disconnect", "Auth",
+]  # fmt: skip
 
 V31, V311, V5 = 3, 4, 5
 VERSIONS = (V31, V311, V5)
-
-
-class Kind(IntEnum):
-    """The packet type: the high half of a packet's first byte."""
-
-    CONNECT = 1
-    CONNACK = 2
-    PUBLISH = 3
-    PUBACK = 4
-    PUBREC = 5
-    PUBREL = 6
-    PUBCOMP = 7
-    SUBSCRIBE = 8
-    SUBACK = 9
-    UNSUBSCRIBE = 10
-    UNSUBACK = 11
-    PINGREQ = 12
-    PINGRESP = 13
-    DISCONNECT = 14
-    AUTH = 15
 
 
 class Will(msgspec.Struct, frozen=True):
@@ -155,6 +140,19 @@ class Auth(msgspec.Struct, frozen=True):
 
 
 Packet = (
-    Connect | Connack | Publish | Puback | Pubrec | Pubrel | Pubcomp | Subscribe | Suback | Unsubscribe | Unsuback
-    | Pingreq | Pingresp | Disconnect | Auth
+    Connect
+    | Connack
+    | Publish
+    | Puback
+    | Pubrec
+    | Pubrel
+    | Pubcomp
+    | Subscribe
+    | Suback
+    | Unsubscribe
+    | Unsuback
+    | Pingreq
+    | Pingresp
+    | Disconnect
+    | Auth
 )

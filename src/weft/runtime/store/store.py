@@ -23,8 +23,8 @@ from weft.runtime.store.lock import Lock
 
 FILE = "store.db"
 PAGE_BYTES = 4096
-LOG_PAGES = 4_000
-"""So many pages written since the last time, and the log is moved into the database."""
+LOG_PAGES = 2_000
+"""About so many pages written since the last time, and the log is moved into the database."""
 LOG_PAGES_FORCED = 16_000
 """SQLite does it by itself then, within a commit: only if our estimate is far off."""
 LOG_BYTES_MAX = 64 * 1024 * 1024
