@@ -184,7 +184,7 @@ def queued(make: Callable[[Path], Backend], folder: Path, count: int) -> dict[st
     return {"open_s": round(opened - begun, 2), "load_s": round(loaded - opened, 2), "MB": round(size_of(folder) / 1e6)}
 
 
-async def stalls(folder: Path, size: int, busy: bool, seconds: float) -> dict[str, float]:
+async def stalls(folder: Path, size: int, busy: bool, seconds: float, writes: bool = True) -> dict[str, float]:
     """One batch per turn of a loop, and what the turns wait. ``busy``: the loop also works 0.5 ms in each turn.
 
     A turn makes its next batch in time that counts as its own, so what remains in a gap is waiting for the interpreter.
@@ -201,7 +201,8 @@ async def stalls(folder: Path, size: int, busy: bool, seconds: float) -> dict[st
         number += 1
         batch = next(source)
         before = time.thread_time()
-        writer.put(number, batch)
+        if writes:
+            writer.put(number, batch)
         spent += time.thread_time() - before
         if busy:
             until = time.thread_time() + 0.0005
@@ -249,6 +250,9 @@ def measure(folder: Path, seconds: float, count: int) -> dict[str, Any]:
                 stalls(place, size, busy, seconds)
             )
             shutil.rmtree(place)
+    for busy in (False, True):
+        name = f"no writer, loop {'busy' if busy else 'idle'}"
+        found["stalls"][name] = asyncio.run(stalls(folder / name, 10, busy, seconds, writes=False))
     return found
 
 
@@ -280,8 +284,10 @@ def markdown(found: dict[str, Any]) -> str:
             for name, s in found["stores"].items()
         ),
         "",
-        "What an event loop feels of the writer's thread: messages per second, CPU of the loop per message handed over, and",
-        "how long a turn of the loop waited for the interpreter or the processor:",
+        "What an event loop feels of the writer's thread: messages per second (more than above: while a transaction is synced,",
+        "later batches gather, and what came and went among them is not written), CPU of the loop per message handed over, and",
+        "how long a turn of the loop waited for the interpreter or the processor. The last lines are without a writer: how long",
+        "this machine itself keeps a thread waiting.",
         "",
         "| | messages/s | put | 99 % of the waits below | longest |",
         "|---|---:|---:|---:|---:|",

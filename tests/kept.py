@@ -28,6 +28,20 @@ class Model:
         self.retained: dict[str, int] = {}
         self.wills: dict[str, r.WillKept] = {}
 
+    @classmethod
+    def of(cls, kept: Kept) -> "Model":
+        """What a store is after it has been loaded: nothing but what it gave back."""
+        model = cls()
+        for record in (*kept.messages, *kept.retained):
+            model.apply(record)
+        for session in kept.sessions:
+            client_id = session.session.client_id
+            taken = [r.Incoming(client_id, packet_id) for packet_id in session.incoming]
+            will = [session.will] if session.will else []
+            for record in (session.session, *session.subscriptions, *session.queue, *taken, *will):
+                model.apply(record)
+        return model
+
     def apply(self, record: Record) -> None:  # noqa: C901, PLR0912  the whole vocabulary, once
         match record:
             case r.SessionKept():
@@ -132,7 +146,7 @@ class History:
                 payload = rng.randbytes(rng.choice((0, 1, 64, 5_000)))
                 topic, retain = rng.choice(TOPICS), rng.random() < 0.5
                 return r.MessageKept(self.number, topic, payload, packet_id % 3, retain, b"\0", when, client_id, user)
-            case 7 | 8:
+            case 7:
                 return r.MessageGone(number)
             case 9 | 10 | 11:
                 self.position += 1
@@ -146,7 +160,7 @@ class History:
                 return r.Incoming(client_id, packet_id)
             case 15:
                 return r.IncomingDone(client_id, packet_id)
-            case 16:
+            case 8 | 16:
                 return r.RetainedKept(rng.choice(TOPICS), number)
             case 17:
                 return r.RetainedGone(rng.choice(TOPICS))

@@ -25,7 +25,10 @@ ORPHANS = {
     "incoming identifiers without a session": ("incoming", "client_id NOT IN (SELECT client_id FROM session)"),
     "wills without a session": ("will", "client_id NOT IN (SELECT client_id FROM session)"),
     "queue entries without a session": ("queue", "client_id NOT IN (SELECT client_id FROM session)"),
-    "queue entries without a message": ("queue", "number <> 0 AND number NOT IN (SELECT number FROM message)"),
+    "queue entries without a message": (
+        "queue",
+        "number <> 0 AND NOT EXISTS (SELECT 1 FROM message WHERE message.number = queue.number)",
+    ),
     "retained topics without a message": ("retained", "number NOT IN (SELECT number FROM message)"),
     "messages that nothing names": (
         "message",
@@ -207,17 +210,33 @@ def everything(connection: sqlite3.Connection) -> Iterator[Record]:
         yield from read(connection)
 
 
-def load(connection: sqlite3.Connection) -> Kept:
-    """All that is kept; the caller has dropped the orphans. Equal client ids and topics become one object each."""
+def load(connection: sqlite3.Connection) -> Kept | None:
+    """All that is kept, or None if there are orphans: to be dropped before it is tried again.
+
+    Looking for them on the way costs a third of asking SQLite, and nearly always there are none.
+    """
     kept = Kept(messages=list(messages(connection)), retained=list(retained(connection)))
+    unnamed = {message.number for message in kept.messages}
+    known = unnamed.copy()
+    known.add(0)
+    for topic in kept.retained:
+        if topic.number not in known:
+            return None
+        unnamed.discard(topic.number)
     by_client = {session.client_id: KeptSession(session) for session in sessions(connection)}
-    for subscription in subscriptions(connection):
-        by_client[subscription.client_id].subscriptions.append(subscription)
-    for entry in queue(connection):
-        by_client[entry.client_id].queue.append(entry)
-    for taken in incoming(connection):
-        by_client[taken.client_id].incoming.append(taken.packet_id)
-    for will in wills(connection):
-        by_client[will.client_id].will = will
+    try:
+        for entry in queue(connection):
+            if entry.number not in known:
+                return None
+            unnamed.discard(entry.number)
+            by_client[entry.client_id].queue.append(entry)
+        for subscription in subscriptions(connection):
+            by_client[subscription.client_id].subscriptions.append(subscription)
+        for taken in incoming(connection):
+            by_client[taken.client_id].incoming.append(taken.packet_id)
+        for will in wills(connection):
+            by_client[will.client_id].will = will
+    except KeyError:  # something of a session that is not there
+        return None
     kept.sessions = list(by_client.values())
-    return kept
+    return None if unnamed else kept
