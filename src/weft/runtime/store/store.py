@@ -87,6 +87,9 @@ class Store:
                 if check:
                     quick_check(connection, path)
                 versions = schema.migrate(connection, path, migrations)
+                if versions[0] == 0:  # a new file: its name and its folder's must survive a power loss as well
+                    sync_folder(folder)
+                    sync_folder(folder.parent)
         except BaseException:
             if connection is not None:
                 connection.close()
@@ -187,6 +190,14 @@ def connect(path: Path, durability: Durability = Durability.ALWAYS) -> sqlite3.C
             connection.close()
             raise
     return connection
+
+
+def sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def quick_check(connection: sqlite3.Connection, path: Path) -> None:
