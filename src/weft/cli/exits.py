@@ -1,6 +1,7 @@
 """How a command ends: exit codes, the errors that carry them, and the one line that a user sees.
 
     0 done    1 failed    2 wrong usage    3 something this machine lacks
+    5 the store cannot be used (damaged, in use, of a newer weft)    6 no space left on the disk
 
 A group raises; only ``run`` prints and chooses the code. Set ``WEFT_DEBUG=1`` to see the traceback behind a line.
 """
@@ -14,6 +15,7 @@ from enum import IntEnum
 import typer
 
 from weft.core.errors import Misuse
+from weft.runtime.store.errors import NO_SPACE, StoreError, StoreFull
 
 TYPER_INTERRUPTED = 130  # typer catches Ctrl-C inside a command and answers with this
 
@@ -25,6 +27,8 @@ class Code(IntEnum):
     FAILED = 1
     USAGE = 2
     LACKING = 3
+    STORE = 5
+    DISK = 6
 
 
 class Failed(Exception):
@@ -36,6 +40,17 @@ class Lacking(Exception):
 
     def __init__(self, what: str, install: str) -> None:
         super().__init__(f"{what} is missing; install it with: {install}")
+
+
+CODES: tuple[tuple[type[Exception], Code], ...] = (
+    (Lacking, Code.LACKING),
+    (Failed, Code.FAILED),
+    (Misuse, Code.USAGE),
+    (StoreFull, Code.DISK),
+    (StoreError, Code.STORE),
+    (OSError, Code.FAILED),
+)
+"""The errors that say all in one line, and their codes: the first that fits."""
 
 
 def run(app: typer.Typer, args: Sequence[str] | None = None) -> int:
@@ -60,21 +75,18 @@ def explain(error: BaseException) -> tuple[str, int]:
     match error:
         case typer.TyperException():
             return one_line(error.format_message()), error.exit_code
-        case Lacking():
-            return one_line(str(error)), Code.LACKING
-        case Failed():
-            return one_line(str(error)), Code.FAILED
-        case Misuse():
-            return one_line(str(error)), Code.USAGE
         case typer.Abort() | KeyboardInterrupt():
             return "interrupted", Code.FAILED
         case BrokenPipeError():
             # The reader of stdout went away (`weft ... | head`); closing stdout again at exit must not complain.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return "", Code.FAILED
-        case OSError():
-            return one_line(str(error)), Code.FAILED
+        case OSError() if error.errno in NO_SPACE:
+            return one_line(str(error)), Code.DISK
         case _:
+            for kind, code in CODES:
+                if isinstance(error, kind):
+                    return one_line(str(error)), code
             text = f"internal error, {type(error).__name__}: {error} (run again with WEFT_DEBUG=1 and report it)"
             return one_line(text), Code.FAILED
 

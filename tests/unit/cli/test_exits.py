@@ -5,6 +5,7 @@ import typer
 
 from weft.cli.exits import Failed, Lacking, run
 from weft.core.errors import Misuse
+from weft.runtime.store.errors import StoreBroken, StoreBusy, StoreFull
 
 
 def app_that_raises(error: BaseException | None) -> typer.Typer:
@@ -35,6 +36,10 @@ def app_that_raises(error: BaseException | None) -> typer.Typer:
         (typer.Abort(), 1, "weft: interrupted\n"),
         (KeyboardInterrupt(), 1, "weft: interrupted\n"),
         (FileNotFoundError(2, "No such file", "a.toml"), 1, "weft: [Errno 2] No such file: 'a.toml'\n"),
+        (StoreBroken("data/store.db: the store is damaged"), 5, "weft: data/store.db: the store is damaged\n"),
+        (StoreBusy("data: the store is in use"), 5, "weft: data: the store is in use\n"),
+        (StoreFull("data/store.db: no space left"), 6, "weft: data/store.db: no space left\n"),
+        (OSError(28, "No space left on device"), 6, "weft: [Errno 28] No space left on device\n"),
         (
             ZeroDivisionError("x"),
             1,
