@@ -97,11 +97,15 @@ class ScramClient:
         nonce, salt_text, iterations_text = expect(text, "rsi")
         if not nonce.startswith(self._nonce) or len(nonce) == len(self._nonce):
             raise ScramError("the server's nonce does not continue ours")
-        if not (iterations_text.isascii() and iterations_text.isdigit() and len(iterations_text) <= len(str(ITERATIONS_MAX))):
+        if not (
+            iterations_text.isascii() and iterations_text.isdigit() and len(iterations_text) <= len(str(ITERATIONS_MAX))
+        ):
             raise ScramError("the iteration count is not a number")
         iterations = int(iterations_text)
         if not ITERATIONS_MIN <= iterations <= ITERATIONS_MAX:
-            raise ScramError(f"the server wants {iterations} iterations: not between {ITERATIONS_MIN} and {ITERATIONS_MAX}")
+            raise ScramError(
+                f"the server wants {iterations} iterations: not between {ITERATIONS_MIN} and {ITERATIONS_MAX}"
+            )
         salted = hashlib.pbkdf2_hmac(self._digest, self._password.encode(), unbase64(salt_text), iterations)
         stored, client_key = _client_keys(self._digest, salted)
         final = f"c={base64.b64encode(b'n,,').decode()},r={nonce}"

@@ -104,7 +104,11 @@ def read(text: str) -> Hash | Verifier:
     match text.split("$"):
         case ["", "argon2id", "v=19", cost, salt, digest]:
             memory, passes, lanes = _numbers(cost, "m", "t", "p")
-            if not 8 * lanes <= memory <= MEMORY_BYTES_MAX >> 10 or not 1 <= passes <= PASSES_MAX or not 1 <= lanes <= 64:
+            if (
+                not 8 * lanes <= memory <= MEMORY_BYTES_MAX >> 10
+                or not 1 <= passes <= PASSES_MAX
+                or not 1 <= lanes <= 64
+            ):
                 raise Unreadable("costs out of bounds")
             return Hash("argon2id", (memory, passes, lanes), *_pair(salt, digest))
         case ["", "scrypt", cost, salt, digest]:
@@ -163,7 +167,9 @@ def _read_scram(text: str) -> Verifier:
 
 def _numbers(text: str, *names: str) -> list[int]:
     parts = text.split(",")
-    if len(parts) != len(names) or any(not part.startswith(f"{name}=") for part, name in zip(parts, names, strict=True)):
+    if len(parts) != len(names) or any(
+        not part.startswith(f"{name}=") for part, name in zip(parts, names, strict=True)
+    ):
         raise Unreadable(f"costs are not {','.join(f'{name}=…' for name in names)}")
     return [_number(part.partition("=")[2]) for part in parts]
 

@@ -1,8 +1,9 @@
 """JSON Web Tokens (RFC 7519) as passwords, read as strictly as RFC 8725 asks.
 
-A key decides which algorithms it is for, the operator which of them are allowed; the token's header only chooses among what both
-agree on. So there is no ``none``, and no RSA key that is mistaken for a secret. Headers that point elsewhere (``jku``, ``x5u``, ``jwk``)
-mean nothing here, one that must be understood (``crit``) is refused, and nothing is read twice: a doubled name is an error.
+A key decides which algorithms it is for, the operator which of them are allowed; the token's header only chooses among
+what both agree on. So there is no ``none``, and no RSA key that is mistaken for a secret. Headers that point elsewhere
+(``jku``, ``x5u``, ``jwk``) mean nothing here, one that must be understood (``crit``) is refused, and nothing is read
+twice: a doubled name is an error.
 """
 
 import base64
@@ -34,8 +35,16 @@ TIME_MAX = 1e12
 Secret = bytes
 Key = Secret | rsa.RSAPublicKey | ec.EllipticCurvePublicKey | Ed25519PublicKey
 
-_HASHES: dict[str, Callable[[], hashes.HashAlgorithm]] = {"256": hashes.SHA256, "384": hashes.SHA384, "512": hashes.SHA512}
-_CURVES = {"ES256": ("P-256", ec.SECP256R1, 32), "ES384": ("P-384", ec.SECP384R1, 48), "ES512": ("P-521", ec.SECP521R1, 66)}
+_HASHES: dict[str, Callable[[], hashes.HashAlgorithm]] = {
+    "256": hashes.SHA256,
+    "384": hashes.SHA384,
+    "512": hashes.SHA512,
+}
+_CURVES = {
+    "ES256": ("P-256", ec.SECP256R1, 32),
+    "ES384": ("P-384", ec.SECP384R1, 48),
+    "ES512": ("P-521", ec.SECP521R1, 66),
+}
 
 
 class JwtError(Exception):
@@ -167,7 +176,9 @@ def signature_holds(token: Token) -> bool:
             filling = (
                 padding.PKCS1v15()
                 if kind == "RS"
-                else padding.PSS(padding.MGF1(algorithm), algorithm.digest_size)  # RFC 7518 §3.5: salt as long as the hash
+                else padding.PSS(
+                    padding.MGF1(algorithm), algorithm.digest_size
+                )  # RFC 7518 §3.5: salt as long as the hash
             )
             key.verify(token.signature, token.signed, filling, algorithm)
         elif isinstance(key, ec.EllipticCurvePublicKey):
@@ -192,9 +203,13 @@ def secret_key(data: bytes, path: str, allowed: Iterable[str]) -> list[KeyEntry]
     fitting = _hmac_algorithms(secret)
     short = sorted(name for name in allowed if name.startswith("HS") and name not in fitting)
     if short:
-        raise Misuse(f"{path}:1: a secret of {len(secret)} bytes is too short for {short[0]}, which needs {int(short[0][2:]) // 8}")
+        raise Misuse(
+            f"{path}:1: a secret of {len(secret)} bytes is too short for {short[0]}, which needs {int(short[0][2:]) // 8}"
+        )
     if secret.startswith((b"-----BEGIN", b"ssh-", b"{")):
-        raise Misuse(f"{path}:1: this is a public key or a key set, not a secret: name it as public_key_file or jwks_file")
+        raise Misuse(
+            f"{path}:1: this is a public key or a key set, not a secret: name it as public_key_file or jwks_file"
+        )
     return [KeyEntry(None, secret, fitting)]
 
 

@@ -1,7 +1,7 @@
 """The password file: who there is, checking a password, and remembering for a short time that it was right.
 
-A line is ``user:hash``; the hashes are in ``hashes``. A user may have one hash and one SCRAM verifier per mechanism, each on a line
-of its own. Empty lines and lines that start with ``#`` are kept and mean nothing.
+A line is ``user:hash``; the hashes are in ``hashes``. A user may have one hash and one SCRAM verifier per mechanism,
+each on a line of its own. Empty lines and lines that start with ``#`` are kept and mean nothing.
 
 Somebody who asks for an unknown user waits as long as somebody with a wrong password: the check is made against a hash that is
 like one of the file's, always the same one for one name, so that mixed schemes do not tell either.
@@ -11,10 +11,19 @@ import hmac
 from collections.abc import Iterable
 
 from weft.broker.access.hashes import (
-    ARGON2ID, HASH_BYTES, SALT_BYTES, SCRYPT, Hash, Unreadable, default_scheme, matches, read, write,
+    ARGON2ID,
+    HASH_BYTES,
+    SALT_BYTES,
+    SCRYPT,
+    Hash,
+    Unreadable,
+    default_scheme,
+    matches,
+    read,
+    write,
 )  # fmt: skip
 from weft.core.errors import Misuse
-from weft.mqtt.scram import ITERATIONS, Verifier
+from weft.mqtt.scram import ITERATIONS, MECHANISMS, Verifier
 
 FILE_BYTES_MAX = 256 << 20
 USER_BYTES_MAX = 1_024
@@ -45,6 +54,10 @@ class Passwords:
 
     def verifier(self, user: str, method: str) -> Verifier | None:
         return self._verifiers.get((user, method))
+
+    def methods(self) -> list[str]:
+        """The SCRAM mechanisms for which somebody has a verifier, the strongest first."""
+        return [method for method in reversed(MECHANISMS) if method in self._by_method]
 
     def iterations_like(self, user: str, method: str, secret: bytes) -> int:
         """How many iterations an unknown ``user`` would have."""

@@ -1,7 +1,8 @@
 """The server's side of SCRAM (RFC 5802) as a conversation: two messages from the client, then a verdict.
 
-Who asks for an unknown user is answered like anybody else: with a salt that is always the same for that name, and with a refusal
-only at the end (§9: the server must not tell whether a user exists). Nothing here costs more than a few HMACs, so nothing is ``Work``.
+Who asks for an unknown user is answered like anybody else: with a salt that is always the same for that name, and with
+a refusal only at the end (§9: the server must not tell whether a user exists). Nothing here costs more than a few
+HMACs, so nothing is ``Work``.
 """
 
 import base64
@@ -11,18 +12,27 @@ from collections.abc import Callable
 from weft.broker.access.api import Challenge, Conversation, Denied, Granted, Success
 from weft.mqtt.codec.reasons import Reason
 from weft.mqtt.scram import (
-    MECHANISMS, MESSAGE_BYTES_MAX, NONCE_CHARACTERS_MAX, ScramError, Verifier, decode, expect, proves, saslprep, server_signature,
-    unbase64, unescape,
+    MECHANISMS,
+    MESSAGE_BYTES_MAX,
+    NONCE_CHARACTERS_MAX,
+    ScramError,
+    Verifier,
+    decode,
+    expect,
+    proves,
+    saslprep,
+    server_signature,
+    unbase64,
+    unescape,
 )  # fmt: skip
 
 SALT_BYTES = 16
 NONCE_BYTES = 18
-WRONG = Denied(Reason.BAD_USER_NAME_OR_PASSWORD, "SCRAM: wrong user or password")
 
-Lookup = Callable[[str], Verifier]
-"""A user's verifier, or a fake one: ``fake`` makes it."""
+Lookup = Callable[[float, str], Verifier | Denied]
+"""A user's verifier, or a fake one (``fake`` makes it); denied: he failed too often."""
 
-Ended = Callable[[str, bool], "Granted | Denied"]
+Ended = Callable[[float, str, bool], Granted | Denied]
 """What the authority makes of a user whose proof was right (True) or wrong."""
 
 
@@ -43,7 +53,7 @@ class ScramServer(Conversation):
         self._find = find
         self._ended = ended
         self._nonce = base64.b64encode(nonce).decode()
-        self._expects = self._on_first
+        self._expects: Callable[[float, str], Challenge | Success | Denied] = self._on_first
         self._user = ""
         self._known: Verifier | None = None
         self._header = ""
@@ -51,12 +61,12 @@ class ScramServer(Conversation):
 
     def step(self, now: float, data: bytes) -> Challenge | Success | Denied:
         try:
-            return self._expects(decode(data))
+            return self._expects(now, decode(data))
         except ScramError as error:
             self._expects = self._on_too_much
             return Denied(Reason.NOT_AUTHORIZED, f"SCRAM: {error}")
 
-    def _on_first(self, text: str) -> Challenge:
+    def _on_first(self, now: float, text: str) -> Challenge | Denied:
         """``n,,n=user,r=nonce`` (§7: gs2-header, client-first-message-bare)."""
         binding, comma, rest = text.partition(",")
         authorization, comma, bare = rest.partition(",") if comma else ("", "", "")
@@ -71,16 +81,20 @@ class ScramServer(Conversation):
         if not nonce or len(nonce) > NONCE_CHARACTERS_MAX or not all("!" <= letter <= "~" for letter in nonce):
             raise ScramError("a nonce that is empty, too long or not printable")
         self._header = f"{binding},{authorization},"
-        self._user, self._known = user, self._find(user)
+        known = self._find(now, user)
+        if isinstance(known, Denied):
+            self._expects = self._on_too_much
+            return known
+        self._user, self._known = user, known
         self._nonce = nonce + self._nonce
-        salt = base64.b64encode(self._known.salt).decode()
-        answer = f"r={self._nonce},s={salt},i={self._known.iterations}"
+        salt = base64.b64encode(known.salt).decode()
+        answer = f"r={self._nonce},s={salt},i={known.iterations}"
         self._so_far = f"{bare},{answer}"
         self._expects = self._on_final
         assert len(answer) <= MESSAGE_BYTES_MAX
         return Challenge(answer.encode())
 
-    def _on_final(self, text: str) -> Success | Denied:
+    def _on_final(self, now: float, text: str) -> Success | Denied:
         """``c=header,r=nonce,p=proof``."""
         self._expects = self._on_too_much
         without_proof, found, proof_text = text.rpartition(",p=")
@@ -94,11 +108,11 @@ class ScramServer(Conversation):
         known = self._known
         assert known is not None
         message = f"{self._so_far},{without_proof}".encode()
-        verdict = self._ended(self._user, proves(known, message, unbase64(proof_text)))
+        verdict = self._ended(now, self._user, proves(known, message, unbase64(proof_text)))
         if isinstance(verdict, Denied):
             return verdict
         signature = base64.b64encode(server_signature(known, message)).decode()
         return Success(verdict, f"v={signature}".encode())
 
-    def _on_too_much(self, text: str) -> Denied:
+    def _on_too_much(self, now: float, text: str) -> Denied:
         return Denied(Reason.NOT_AUTHORIZED, "SCRAM: a message after the last one")

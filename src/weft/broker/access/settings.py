@@ -42,8 +42,8 @@ class JwtSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ThrottleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """``[access.throttle]``. Failures that are free, how fast they are forgiven, and how long one waits past them.
 
-    Past its burst, an address (of IPv6: a /64) or user name waits ``wait_s``, after the next failure twice that, and so on up to
-    ``wait_max_s``; ``forgive_s`` without a failure gives one back.
+    Past its burst, an address (of IPv6: a /64) or user name waits ``wait_s``, after the next failure twice that, and so
+    on up to ``wait_max_s``; ``forgive_s`` without a failure gives one back.
     """
 
     enabled: bool = True
@@ -58,7 +58,8 @@ class ThrottleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class PluginSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """``[[access.plugins]]``: ``use = "module:Class"``, and what the class is given.
 
-    ``on_error``: what happens to a message or subscription at which the plugin raised. Connecting and access are always refused.
+    ``on_error``: what happens to a message or subscription at which the plugin raised. Connecting and access are always
+    refused.
     """
 
     use: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")]
