@@ -8,6 +8,7 @@ given with a wrong password is denied; it never falls back to anonymous.
 passwords that were right a moment ago) outlives that.
 """
 
+import base64
 import hmac
 import math
 from collections.abc import Callable, Sequence
@@ -267,7 +268,7 @@ class Access(Authority):
             self._throttle.refund(now, address, user)
             return Granted(user, by="scram")
 
-        inner = ScramServer(method, find, ended, self._entropy(NONCE_BYTES))
+        inner = ScramServer(method, find, ended, base64.b64encode(self._entropy(NONCE_BYTES)).decode())
         return Vetted(inner, self.plugins, msgspec.structs.replace(credentials, method=method, password=None))
 
     # ---------------------------------------------------------------------------------------------- what one may do

@@ -46,13 +46,14 @@ def fake(method: str, user: str, iterations: int, secret: bytes) -> Verifier:
 
 
 class ScramServer(Conversation):
-    """``find`` gives a verifier for any name, ``ended`` hears how it went; ``nonce`` is fresh entropy."""
+    """``find`` gives a verifier for any name, ``ended`` hears how it went; ``nonce`` is fresh entropy,
+    printable ASCII without a comma."""
 
-    def __init__(self, method: str, find: Lookup, ended: Ended, nonce: bytes) -> None:
+    def __init__(self, method: str, find: Lookup, ended: Ended, nonce: str) -> None:
         assert method in MECHANISMS
         self._find = find
         self._ended = ended
-        self._nonce = base64.b64encode(nonce).decode()
+        self._nonce = nonce
         self._expects: Callable[[float, str], Challenge | Success | Denied] = self._on_first
         self._user = ""
         self._known: Verifier | None = None
