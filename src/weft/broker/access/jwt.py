@@ -257,8 +257,8 @@ def _jwk(jwk: dict[str, Any]) -> KeyEntry | None:
     kid = jwk.get("kid")
     if not isinstance(kid, str | None):
         raise JwtError("'kid' is no text")
-    if jwk.get("use", "sig") != "sig" or "verify" not in jwk.get("key_ops", ["verify"]):
-        # A secret is for both; its key_ops may say only "sign" at the other side, and that file is not for us.
+    uses = jwk.get("key_ops", ["verify"])
+    if not isinstance(uses, list) or jwk.get("use", "sig") != "sig" or "verify" not in uses:
         return None
     key: Key
     match jwk.get("kty"), jwk.get("crv"):

@@ -347,7 +347,7 @@ def test_keys_in_a_header_mean_nothing(keys):
         (key_file(A3_KEY | {"x": "AA"}), "keys:1: key 1: a coordinate"),
         (key_file({"kty": "OKP", "crv": "Ed25519", "x": "AA"}), "keys:1: key 1: numbers that are no key"),
         (key_file({"kty": "DH"}, {"kty": "EC", "crv": "P-1"}, A1_KEY | {"use": "enc"}), "keys:1: no key in it"),
-        (key_file(A1_KEY | {"key_ops": 7}), "keys:1: "),
+        (key_file(A1_KEY | {"key_ops": 7}, A1_KEY | {"key_ops": ["sign"]}), "keys:1: no key in it"),
     ],
 )
 def test_a_bad_key_set_is_refused_with_its_place(data, said):
