@@ -5,7 +5,15 @@ import base64
 import pytest
 
 from weft.mqtt.scram import (
-    MECHANISMS, ScramClient, ScramError, escape, proves, saslprep, server_signature, unescape, verifier,
+    MECHANISMS,
+    ScramClient,
+    ScramError,
+    escape,
+    proves,
+    saslprep,
+    server_signature,
+    unescape,
+    verifier,
 )  # fmt: skip
 
 # RFC 7677 §3

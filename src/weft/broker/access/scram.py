@@ -47,7 +47,8 @@ def fake(method: str, user: str, iterations: int, secret: bytes) -> Verifier:
 
 class ScramServer(Conversation):
     """``find`` gives a verifier for any name, ``ended`` hears how it went; ``nonce`` is fresh entropy,
-    printable ASCII without a comma."""
+    printable ASCII without a comma.
+    """
 
     def __init__(self, method: str, find: Lookup, ended: Ended, nonce: str) -> None:
         assert method in MECHANISMS

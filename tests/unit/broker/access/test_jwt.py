@@ -35,8 +35,8 @@ A1_KEY = {"kty": "oct", "k": "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0g
 A1 = f"eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9.{JOE}.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 A2_KEY = {
     "kty": "RSA",
-    "n": "ofgWCuLjybRlzo0tZWJjNiuSfb4p4fAkd_wWJcyQoTbji9k0l8W26mPddxHmfHQp-Vaw-4qPCJrcS2mJPMEzP1Pt0Bm4d4QlL-yRT-SFd2lZS-pCgNMsD1W_YpRP"
-    "EwOWvG6b32690r2jZ47soMZo9wGzjb_7OMg0LOL-bSf63kpaSHSXndS5z5rexMdbBYUsLA9e-KXBdQOS-UTo7WTBEMa2R2CapHg665xsmtdVMTBQY4uDZlxvb3qCo5Zw"
+    "n": "ofgWCuLjybRlzo0tZWJjNiuSfb4p4fAkd_wWJcyQoTbji9k0l8W26mPddxHmfHQp-Vaw-4qPCJrcS2mJPMEzP1Pt0Bm4d4QlL-yRT-SFd2lZS-pCgNMsD1W_"
+    "YpRPEwOWvG6b32690r2jZ47soMZo9wGzjb_7OMg0LOL-bSf63kpaSHSXndS5z5rexMdbBYUsLA9e-KXBdQOS-UTo7WTBEMa2R2CapHg665xsmtdVMTBQY4uDZlxvb3qCo5Zw"
     "Kh9kG4LT6_I5IhlJH7aGhyxXFvUK-DWNmoudF8NAco9_h9iaGNj8q2ethFkMLs91kzk2PAcDTW9gb54h4FRWyuXpoQ",
     "e": "AQAB",
 }
@@ -296,7 +296,8 @@ def test_a_token_may_be_eternal_if_the_operator_says_so():
 
 @pytest.mark.parametrize(
     "text",
-    [b"", b".", b"..", b"...", b"a.b.c", b"eyJ.eyJ.eyJ", b"\xff.\xff.\xff", b"x" * 20_000, b"e30.e30.e30.e30.e30", b"bnVsbA.e30."],
+    [b"", b".", b"..", b"...", b"a.b.c", b"eyJ.eyJ.eyJ", b"\xff.\xff.\xff", b"x" * 20_000,
+     b"e30.e30.e30.e30.e30", b"bnVsbA.e30."],
 )  # fmt: skip
 def test_what_is_no_token_is_refused(text):
     with pytest.raises(JwtError):

@@ -68,8 +68,8 @@ def test_an_unknown_user_has_always_the_same_salt_and_it_depends_on_the_secret()
     "first",
     [
         b"", b"n,,", b"n", b"p=tls-unique,,n=user,r=abc", b"x,,n=user,r=abc", b"n,a=other,n=user,r=abc", b"n,,n=user,r=",
-        b"n,,n=user", b"n,,m=x,n=user,r=abc", b"n,,n=,r=abc", b"n,,n=us=er,r=abc", b"n,,n=user,r=\x01", b"\xff\xfe", b"n,,n=u\0,r=a",
-        b"n,,n=user,r=" + b"x" * 513, b"n,,n=user,r=" + b"x" * 5_000,
+        b"n,,n=user", b"n,,m=x,n=user,r=abc", b"n,,n=,r=abc", b"n,,n=us=er,r=abc", b"n,,n=user,r=\x01", b"\xff\xfe",
+        b"n,,n=u\0,r=a",        b"n,,n=user,r=" + b"x" * 513, b"n,,n=user,r=" + b"x" * 5_000,
     ],
 )  # fmt: skip
 def test_a_first_message_that_breaks_the_rules_is_denied_and_ends_it(first):
@@ -84,7 +84,8 @@ def test_a_first_message_that_breaks_the_rules_is_denied_and_ends_it(first):
     "final",
     [
         b"", FIRST, FINAL.replace(b"biws", b"eSws"), FINAL.replace(b"r=rOpr", b"r=xOpr"), FINAL.replace(b"p=d", b"p=e"),
-        FINAL.replace(b",p=", b",q="), FINAL[:-4], FINAL.replace(b"c=biws,", b""), FINAL + b"!", FINAL.replace(b"p=", b"x=1,p="),
+        FINAL.replace(b",p=", b",q="), FINAL[:-4], FINAL.replace(b"c=biws,", b""), FINAL + b"!",
+        FINAL.replace(b"p=", b"x=1,p="),
     ],
 )  # fmt: skip
 def test_a_final_message_that_breaks_the_rules_is_denied_and_ends_it(final):
