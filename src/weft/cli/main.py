@@ -1,6 +1,6 @@
 """The ``weft`` command: the list of command groups, and the two commands that belong to none.
 
-A new group is one file beside this one and one ``app.add_typer`` line below.
+A new group is one file beside this one and one ``app.add_typer`` line below; a command of its own, one ``app.command`` line.
 """
 
 import json
@@ -11,7 +11,7 @@ import typer
 
 from weft import __version__
 from weft.cli import doctor as examination
-from weft.cli import sim
+from weft.cli import passwd, sim
 from weft.cli.exits import Lacking, run
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(sim.app, name="sim")
+app.command()(passwd.passwd)
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document instead of text.")]
 

@@ -30,6 +30,12 @@ TABLE: dict[str, str] = {
     "weft_slow_consumers_total": "Connections closed because they did not read",
     "weft_reading_paused_total": "Times that reading from a client was paused",
     "weft_wills_published_total": "Will messages published",
+    "weft_auth_failures_total": "Wrong passwords, tokens, SCRAM proofs and unknown users",
+    "weft_auth_throttled_total": "CONNECTs refused unread because their address or user name failed too often",
+    "weft_auth_remembered_total": "Passwords that were right a moment ago and not hashed again",
+    "weft_acl_denied_total": "Questions that the access rules answered with no",
+    "weft_access_reloads_total": "Times that password file, keys and rules were loaded again",
+    "weft_plugin_errors_total": "Calls of a plugin that raised, or answered what they may not",
     "weft_retained_refused_total": "Retained messages not kept because of a total limit",
 }
 """Name → help. A layer that counts something new adds its line here."""

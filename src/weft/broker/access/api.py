@@ -9,7 +9,9 @@ from typing import Protocol
 
 import msgspec
 
+from weft.broker.notices import Notices
 from weft.mqtt.codec.reasons import Reason
+from weft.telemetry.counters import Counters
 
 
 class Certificate(msgspec.Struct, frozen=True):
@@ -25,7 +27,7 @@ class Certificate(msgspec.Struct, frozen=True):
 class Origin(msgspec.Struct, frozen=True):
     """Where a connection came from, as the driver knows it.
 
-    ``is_local``: over loopback or a unix socket, so anonymous clients are allowed unless the listener says otherwise.
+    ``is_local``: over loopback or a unix socket: anonymous clients are allowed where nothing else is said or asked for.
     """
 
     listener: str
@@ -35,27 +37,37 @@ class Origin(msgspec.Struct, frozen=True):
     is_local: bool
     mount: str = ""
     anonymous: bool | None = None
-    """The listener's explicit setting; None: allowed if ``is_local``."""
+    """The listener's explicit setting; None: as ``[access]`` says."""
     certificate: Certificate | None = None
 
 
 class Credentials(msgspec.Struct, frozen=True):
-    """What a CONNECT brings."""
+    """What a CONNECT brings. ``method``: after an enhanced authentication by it, with the user that it has proved."""
 
     client_id: str
     username: str | None
     password: bytes | None
     origin: Origin
     version: int
+    method: str | None = None
+
+    def __repr__(self) -> str:
+        """Without the password, wherever it is printed."""
+        secret = "None" if self.password is None else f"<{len(self.password)} bytes>"
+        return f"Credentials({self.client_id!r}, {self.username!r}, {secret}, {self.origin!r}, {self.version})"
 
 
 class Granted(msgspec.Struct, frozen=True):
-    """May connect, as ``user`` (None: anonymous). ``until``: when the right ends (a token's expiry), in driver time."""
+    """May connect, as ``user`` (None: anonymous). ``until``: when the right ends (a token's expiry), in driver time.
+
+    ``by`` says what was believed: certificate, token, password, scram, plugin, anonymous.
+    """
 
     user: str | None
     until: float | None = None
     roles: tuple[str, ...] = ()
     is_superuser: bool = False
+    by: str = ""
 
 
 class Denied(msgspec.Struct, frozen=True):
@@ -124,3 +136,18 @@ class Authority(Protocol):
 
     def may(self, subject: Subject, action: str, topic: str, qos: int) -> bool:
         """``topic`` is a name for publish, will and retain, a filter for subscribe and share; unmounted, as clients say it."""
+
+
+class Opinions(Protocol):
+    """What an authority asks plugins; ``broker.hooks.Plugins`` is the real one."""
+
+    decides: bool
+    """Whether ``may`` is worth a call."""
+
+    def bind(self, counters: Counters, notices: Notices, changed: Callable[[], None]) -> None: ...
+
+    def connect(self, now: float, credentials: Credentials) -> Granted | Denied | Work | None: ...
+
+    def decided(self, now: float, verdict: Granted | Denied) -> None: ...
+
+    def may(self, now: float, subject: Subject, action: str, topic: str, qos: int) -> bool | None: ...
