@@ -260,6 +260,7 @@ def test_a_damaged_packet_is_refused_or_another_packet(pair: tuple[int, Packet],
 @given(st.sampled_from([0, 3, 4, 5]), st.integers(0, 255), st.binary(max_size=60))
 @example(5, 0x30, b"\x00\x00\x02\x26\x00")
 @example(0, 0x10, b"\x00\x04MQTT\x05\xff")
+@example(0, 0xF0, b"")
 def test_noise_is_refused_or_a_packet(version: int, first: int, body: bytes) -> None:
     check(version, first, body)
 

@@ -132,6 +132,8 @@ BAD = [
     (0, "a will delay that is not the will's", "10 'MQTT' 05 02 0000 05 1800000001 'me'", MALFORMED),
     (0, "a receive maximum of 0", "10 'MQTT' 05 02 0000 03 210000 'me'", PROTOCOL),
     (0, "a wrong flag in the first byte [MQTT-2.1.3-1]", "11 'MQTT' 04 02 0000 'me'", MALFORMED),
+    *((0, "before CONNECT [MQTT-3.1.0-1] [MQTT-3.1.0-1 (3.1.1)]", text, PROTOCOL)
+      for text in ("20 00 00", "30 'a'", "40 0001", "82 0001 'a' 00", "c0", "e0", "f0")),
     # CONNACK
     (5, "reserved flags [MQTT-3.2.2-1]", "20 02 00 00", MALFORMED),
     (5, "a session and a refusal [MQTT-3.2.2-6]", "20 01 87 00", PROTOCOL),
