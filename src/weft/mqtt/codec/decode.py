@@ -35,6 +35,8 @@ def decode(version: int, first: int, body: bytes) -> Packet:
     flaw = FLAWS[version][first]
     if flaw:
         raise Malformed(flaw)
+    if not version and first >> 4 != Kind.CONNECT:  # [MQTT-3.1.0-1], [MQTT-3.1.0-1 (3.1.1)]
+        raise ProtocolError(f"{Kind(first >> 4).name} before CONNECT")
     if first >> 4 == Kind.PUBLISH:
         return _publish(version, first, body)
     return _DECODERS[first >> 4](version, body)
