@@ -30,6 +30,10 @@ TABLE: dict[str, str] = {
     "weft_slow_consumers_total": "Connections closed because they did not read",
     "weft_reading_paused_total": "Times that reading from a client was paused",
     "weft_wills_published_total": "Will messages published",
+    "weft_handshakes_refused_total": "Connections closed because their TLS handshake failed, or too many were under way",
+    "weft_proxies_refused_total": "Connections closed because of a missing or bad PROXY header",
+    "weft_websockets_refused_total": "WebSocket requests refused, and WebSockets closed because their framing was wrong",
+    "weft_checks_refused_total": "CONNECTs denied because too many checks of credentials were waiting",
     "weft_retained_refused_total": "Retained messages not kept because of a total limit",
 }
 """Name → help. A layer that counts something new adds its line here."""

@@ -1,0 +1,21 @@
+"""MQTT on a stream of bytes: TCP, TLS, unix sockets. ``data_received`` is the hot path of all input."""
+
+from weft.runtime.clock import now
+from weft.runtime.link import Link
+
+
+class TcpLink(Link):
+    """See the module."""
+
+    __slots__ = ()
+
+    def data_received(self, data: bytes) -> None:
+        host = self.host
+        if self.is_closing:
+            return
+        if host.pressure.is_high:
+            self.taken(data)
+        else:
+            self.connection.receive(now(), data)
+        if not host.is_awake:
+            host.wake()
