@@ -17,7 +17,7 @@ from weft.core.machine import Record
 from weft.runtime.clock import now
 from weft.runtime.link import PIECE_BYTES, Link
 from weft.runtime.pressure import Pressure
-from weft.runtime.seam import Broker
+from weft.runtime.seam import Broker, Clocked
 from weft.runtime.works import Works
 
 CLOSE_GRACE_S = 5.0
@@ -40,9 +40,10 @@ class Host:
         self.counters = broker.counters
         self.now = now
         self.links: dict[Any, Link] = {}
-        self.pressure = Pressure(broker.settings.limits)
+        self.pressure = Pressure(broker.settings.limits, broker.press)
         self.works = Works(loop, self._verdict)
         self.commit = commit
+        self.clocked: list[Clocked] = [broker]
         self.is_awake = False
         """``flush`` is due in this tick already."""
         self._relieved: list[Link] = []
@@ -83,7 +84,7 @@ class Host:
 
     def gone(self, link: Link, why: str) -> None:
         """The socket of ``link`` is closed."""
-        self.pressure.forget(link)
+        self.pressure.ends(link)
         self._ending.pop(link, None)
         if link.connection is not None and self.links.pop(link.connection, None) is not None:
             link.connection.lost(now(), why)
@@ -105,8 +106,9 @@ class Host:
                     self._write(link)
         self._write_out(broker.dirty)
         broker.dirty.clear()
-        if self.pressure.behind or self.pressure.deadline is not None or self.pressure.is_high:
-            self.pressure.watch(at)
+        pressure = self.pressure
+        if pressure.behind or pressure.is_high or pressure.is_store_behind is not None:
+            pressure.watch(at)
         self._pass_on()
         self._arm(at)
         if broker.dirty:
@@ -213,7 +215,9 @@ class Host:
 
     def _arm(self, at: float) -> None:
         """One timer for whatever is due first; if it fires early because something moved away, it is armed anew."""
-        due = [each for each in (self.broker.deadline, self.pressure.deadline) if each is not None]
+        due = [deadline for each in self.clocked if (deadline := each.deadline) is not None]
+        if self.pressure.is_high:
+            due.append(self.pressure.again_at)
         if self._ending:
             due.append(next(iter(self._ending.values())))
         if not due:
@@ -230,9 +234,12 @@ class Host:
     def _fire(self) -> None:
         self._timer = None
         at = now()
-        deadline = self.broker.deadline
-        if deadline is not None and deadline <= at:
-            self.broker.timeout(at)
+        for each in self.clocked:
+            if (deadline := each.deadline) is not None and deadline <= at:
+                try:
+                    each.timeout(at)
+                except Exception:  # a bug must not stop the clock of the others
+                    log.exception("internal error in a timeout")
         for link, until in list(self._ending.items()):
             if until > at:
                 break

@@ -1,7 +1,7 @@
 """One client's socket, whatever it speaks: what ``tcp`` and ``websocket`` have in common.
 
-A link belongs to a ``Host``, which walks the links that have output once per tick. Reading stops when the connection, the
-pressure or the end says so; while the socket takes no more, output stays with the connection.
+A link belongs to a ``Host``, which walks the links that have output once per tick. Reading stops when the connection
+says so; while the socket takes no more, output stays with the connection.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ PIECE_BYTES = 1 << 18
 class Link(asyncio.Protocol):
     """Slots only, and nothing that an idle connection does not need: there may be a hundred thousand."""
 
-    __slots__ = ("connection", "host", "is_behind", "is_closing", "is_pressed", "is_reading", "origins", "transport")
+    __slots__ = ("connection", "host", "is_behind", "is_closing", "is_reading", "origins", "transport")
 
     def __init__(self, host: "Host", origins: "Origins") -> None:
         self.host = host
@@ -27,7 +27,6 @@ class Link(asyncio.Protocol):
         self.transport: asyncio.Transport = cast("asyncio.Transport", None)
         self.is_behind = False
         self.is_closing = False
-        self.is_pressed = False
         self.is_reading = True
 
     # ------------------------------------------------------------------------------------------ from the transport
@@ -79,7 +78,7 @@ class Link(asyncio.Protocol):
             if not connection.out:
                 self.finish()
             return
-        reading = connection.reading and not self.is_pressed
+        reading = connection.reading
         if reading is not self.is_reading:
             self.is_reading = reading
             if reading:
@@ -90,12 +89,3 @@ class Link(asyncio.Protocol):
     def finish(self) -> None:
         """All is written: end it as this link does."""
         self.transport.close()
-
-    def taken(self, data: bytes) -> None:
-        """Hand bytes of MQTT to the connection while the pressure is high: a publisher is not read from any more."""
-        counters = self.host.counters
-        before = counters["weft_messages_received_total"]
-        self.connection.receive(self.host.now(), data)
-        if counters["weft_messages_received_total"] != before:
-            self.host.pressure.press(self)
-            self.settle()

@@ -1,12 +1,12 @@
-"""Who does not read, what that costs, and who has to wait for it.
+"""Who does not read, and what that costs all together.
 
-A link is *behind* while its socket takes no more: its output stays with its connection, and what waits there and in
-the transport is counted here. Past ``out_buffer_bytes_max`` a connection is told to trim. Past
-``out_buffer_total_bytes_max`` for all together the pressure is high until half of that is left: whoever publishes
-meanwhile is not read from (``press``), once its message that showed it as a publisher is taken. Every ``TURN_S`` the
-pressed get a turn, so that their pings come through and nobody is taken for dead because of somebody else's slowness.
+A link is *behind* while its socket takes no more: its output stays with its connection, and what waits there and in the
+transport is counted here. Past ``out_buffer_bytes_max`` a connection is told to trim. Past ``out_buffer_total_bytes_max`` for
+all together, or while the store is behind, the pressure is high, until half of that is left; the broker then stops reading
+from whoever publishes.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from weft.broker.settings import Limits
@@ -14,13 +14,12 @@ from weft.broker.settings import Limits
 if TYPE_CHECKING:
     from weft.runtime.link import Link
 
-TURN_S = 2.0
+AGAIN_S = 1.0
+"""While the pressure is high, those who have begun to publish since are pressed too, this often."""
 
 
 class Backlog:
-    """What waits for one link: ``chunks`` of its connection's output are counted in ``held``, the transport has
-    ``buffered``.
-    """
+    """What waits for one link: ``held`` bytes in ``chunks`` pieces with its connection, ``buffered`` in the transport."""
 
     __slots__ = ("buffered", "chunks", "held")
 
@@ -31,15 +30,16 @@ class Backlog:
 
 
 class Pressure:
-    """Invariant: ``total`` is the sum of all backlogs."""
+    """Invariant: ``total`` is the sum of all backlogs. ``press(now, is_high)`` tells the broker."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, press: Callable[[float, bool], None]) -> None:
         self.limits = limits
         self.total = 0
         self.is_high = False
+        self.is_store_behind: Callable[[], bool] | None = None
         self.behind: dict[Link, Backlog] = {}
-        self._pressed: dict[Link, None] = {}
-        self._turn_at = 0.0
+        self._press = press
+        self.again_at = 0.0
 
     def begins(self, link: "Link", buffered: int) -> None:
         """The socket of ``link`` takes no more."""
@@ -52,46 +52,35 @@ class Pressure:
         if backlog is not None:
             self.total -= backlog.buffered + backlog.held
 
-    def forget(self, link: "Link") -> None:
-        self.ends(link)
-        self._pressed.pop(link, None)
-
-    def press(self, link: "Link") -> None:
-        """``link`` published under high pressure."""
-        self._pressed[link] = None
-        link.is_pressed = True
-
-    @property
-    def deadline(self) -> float | None:
-        """When the pressed get a turn."""
-        return self._turn_at if self._pressed else None
-
     def watch(self, now: float) -> None:
-        """Count what has come for those who are behind, trim whoever has too much, say whether the pressure is high."""
+        """At the end of a tick: count, trim, press."""
+        if self.behind:
+            self._count(now)
+        high = self.limits.out_buffer_total_bytes_max
+        was_high, is_behind = self.is_high, self.is_store_behind is not None and self.is_store_behind()
+        self.is_high = is_behind or self.total > (high // 2 if was_high else high)
+        if self.is_high and (not was_high or now >= self.again_at):
+            self.again_at = now + AGAIN_S
+            self._press(now, True)
+        elif was_high and not self.is_high:
+            self._press(now, False)
+
+    def _count(self, now: float) -> None:
+        """What has come for those who are behind since the last tick; whoever has too much is trimmed."""
+        bytes_max = self.limits.out_buffer_bytes_max
         for link, backlog in self.behind.items():
             out = link.connection.out
             count = len(out)
-            if count != backlog.chunks:
-                if count > backlog.chunks:
-                    more = sum(map(len, out[backlog.chunks :]))
-                else:
-                    more = sum(map(len, out)) - backlog.held
-                self._hold(backlog, count, more)
-                if backlog.held > self.limits.out_buffer_bytes_max:
-                    link.connection.trim(now, self.limits.out_buffer_bytes_max)
-                    self._hold(backlog, len(out), sum(map(len, out)) - backlog.held)
-        high = self.limits.out_buffer_total_bytes_max
-        self.is_high = self.total > (high // 2 if self.is_high else high)
-        if self._pressed and (not self.is_high or now >= self._turn_at):
-            pressed = list(self._pressed)
-            self._pressed.clear()
-            for link in pressed:
-                link.is_pressed = False
-                link.settle()
-        if not self._pressed:
-            self._turn_at = now + TURN_S
+            if count == backlog.chunks:
+                continue
+            if count > backlog.chunks:
+                self._hold(backlog, count, backlog.held + sum(map(len, out[backlog.chunks :])))
+            if count < backlog.chunks or backlog.held > bytes_max:
+                if backlog.held > bytes_max:
+                    link.connection.trim(now, bytes_max)
+                self._hold(backlog, len(out), sum(map(len, out)))
 
-    def _hold(self, backlog: Backlog, chunks: int, more: int) -> None:
+    def _hold(self, backlog: Backlog, chunks: int, held: int) -> None:
+        self.total += held - backlog.held
         backlog.chunks = chunks
-        backlog.held += more
-        self.total += more
+        backlog.held = held

@@ -1,6 +1,7 @@
 """What the driver needs of a broker and of its connections; ``weft.broker.broker`` has the real ones.
 
-In     ``accept``, ``receive``, ``lost``, ``trim``, ``verdict``, ``timeout``, ``committed``, ``begin_drain``: all with the time.
+In     ``accept``, ``receive``, ``lost``, ``trim``, ``verdict``, ``timeout``, ``committed``, ``press``,
+       ``begin_drain``: all with the time.
 Out    ``dirty`` and what each connection in it wants, ``works``, ``deadline``, the journal's batches, notices.
 Never  a call back into the driver: it looks when a tick is over.
 """
@@ -51,3 +52,14 @@ class Broker(Protocol):
     def committed(self, now: float, batch: int) -> None: ...
 
     def begin_drain(self, now: float) -> None: ...
+
+    def press(self, now: float, is_high: bool) -> None: ...
+
+
+class Clocked(Protocol):
+    """Something beside the broker that wants to be called when a time has come: ``$SYS``, a bridge."""
+
+    @property
+    def deadline(self) -> float | None: ...
+
+    def timeout(self, now: float) -> None: ...

@@ -10,12 +10,8 @@ class TcpLink(Link):
     __slots__ = ()
 
     def data_received(self, data: bytes) -> None:
-        host = self.host
-        if self.is_closing:
-            return
-        if host.pressure.is_high:
-            self.taken(data)
-        else:
+        if not self.is_closing:
             self.connection.receive(now(), data)
-        if not host.is_awake:
-            host.wake()
+            host = self.host
+            if not host.is_awake:
+                host.wake()

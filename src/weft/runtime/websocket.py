@@ -35,10 +35,7 @@ class WebSocketLink(Link):
         for event in self._frames.receive(data) if data else ():
             if isinstance(event, bytes):
                 if not self.is_closing:
-                    if self.host.pressure.is_high:
-                        self.taken(event)
-                    else:
-                        self.connection.receive(now(), event)
+                    self.connection.receive(now(), event)
             elif isinstance(event, Ping):
                 if not self.is_closing and not self.is_behind:  # §5.5.3: only the newest need be answered
                     self.transport.write(frames.frame(frames.PONG, event.payload))
