@@ -36,6 +36,10 @@ TABLE: dict[str, str] = {
     "weft_acl_denied_total": "Questions that the access rules answered with no",
     "weft_access_reloads_total": "Times that password file, keys and rules were loaded again",
     "weft_plugin_errors_total": "Calls of a plugin that raised, or answered what they may not",
+    "weft_handshakes_refused_total": "Connections closed because their TLS handshake failed, or too many were under way",
+    "weft_proxies_refused_total": "Connections closed because of a missing or bad PROXY header",
+    "weft_websockets_refused_total": "WebSocket requests refused, and WebSockets closed because their framing was wrong",
+    "weft_checks_refused_total": "CONNECTs denied because too many checks of credentials were waiting",
     "weft_retained_refused_total": "Retained messages not kept because of a total limit",
 }
 """Name → help. A layer that counts something new adds its line here."""
