@@ -14,7 +14,7 @@ def link(*lefts: int) -> Link:
 
 
 def test_numbers_are_ordered_by_repair_then_count():
-    assert FIRST == Seq(0, 0)
+    assert Seq(0, 0) == FIRST
     assert FIRST.next() == Seq(0, 1)
     assert Seq(1, 7).next() == Seq(1, 8)
     assert Seq(1, 7).repaired() == Seq(2, 0)
