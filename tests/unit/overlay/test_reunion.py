@@ -106,16 +106,30 @@ def test_an_answer_that_is_our_own_place_means_one_ring():
     assert not [flight for flight in net.sent if flight.kind == "Candidate"]
 
 
-def test_an_answer_by_another_key_of_ours_means_one_ring_too():
+def test_each_of_our_keys_finds_its_own_place_in_one_ring():
     net = grown([1, 3], settings=ASKING)
     net.join(1, None, 40)
     net.settle()
-    for mine in (key(1), key(1, 40)):
+    for me in net.peers[1].contacts.own:
         reunion(net, 1).missing[NodeId(3)] = 0
-        me = next(own for own in net.peers[1].contacts.own if own.key == mine)
         net.do(1, lambda peer, now, out, me=me: peer.lookups.ask(now, before(me.key), AskLost(NodeId(3), me), 3, out))
         net.settle()
         assert reunion(net, 1).missing == {}
+    assert net.count("reunion.hint") == 0
+
+
+def test_two_keys_of_one_broker_may_be_in_two_rings():
+    """2's key 20 was cut off, and is a ring of one; its key 25 has joined 1's ring meanwhile."""
+    net = two_rings([1, 3], [2], HEALING)
+    link = net.link(2)
+    net.peers[2].contacts.unsettle(link.me)  # as long as 25 looks for its place, 20 leads nowhere
+    net.join(2, 1, 25)
+    net.settle()
+    net.peers[2].contacts.settle(link.me)
+    assert net.link(1).right.key == key(2, 25)
+    net.run(600.0)
+    assert net.link(2).left == ref(1)
+    net.is_whole()
 
 
 def test_no_answer_means_still_lost():
