@@ -14,6 +14,7 @@ from weft.overlay.keys import ALM, CLUSTER_DEPTH_MAX, RANK_LIMIT, TOPIC_BYTES_MA
 from weft.overlay.lookup import Gone, Seek, Sought
 from weft.overlay.peer import Peer
 from weft.overlay.ring.messages import NOTE_BYTES_MAX, Candidate, Kind, SetR, SetRAck, Status
+from weft.overlay.settings import Settings
 from weft.overlay.skipgraph.machine import SkipGraph
 from weft.overlay.suzaku.machine import Suzaku
 from weft.overlay.values import LABELS_MAX
@@ -138,17 +139,23 @@ def test_a_second_key_joins_by_our_own_tables():
     net.is_whole()
 
 
-def test_when_our_tables_lead_nowhere_the_introducer_is_asked():
-    net = joined()
-    net.join(2, 3, 35)
-    lost = net.lose(Seek)
-    assert lost.to == 3
-    for _ in range(3):
-        net.pass_time(net.peers[2].deadline)
+def test_every_other_try_asks_the_introducer_in_case_our_tables_lead_nowhere():
+    net = joined(1, 2, 3, 4, 5)
+    net.join(2, 4, 35)
+    first = [net.lose(Seek).to]
+    while not any(flight.kind == "Seek" and flight.to == 4 for flight in net.flying):
         net.flying.clear()
-    net.run(60.0)
-    assert net.peers[2].is_member(key(2, 35))
+        net.pass_time(net.peers[2].deadline)
+    assert first == [3], "by our own tables"
+    net.settle()
     assert net.heard(Joined, 2)[-1].key == key(2, 35)
+
+
+def test_who_is_found_dead_is_routed_around_and_remembered_as_lost():
+    net = grown([1, 2, 3], settings=Settings(ping_interval_s=None, lost_interval_s=10.0))
+    net.do(3, lambda peer, now, out: peer.ring_dead(now, ref(2), out))
+    assert net.peers[3].contacts.is_shunned(NodeId(2), net.now)
+    assert NodeId(2) in net.peers[3].reunion.missing
 
 
 def test_a_former_life_in_the_ring_is_waited_for():

@@ -6,8 +6,8 @@ from msgspec.structs import replace
 from rings import BARE, Net, grown, key, ref
 from weft.core.ids import NodeId
 from weft.overlay.keys import before
-from weft.overlay.lookup import Seek, Sought
-from weft.overlay.reunion import BACKOFF_MAX, AskLost, LostDue, Reunion
+from weft.overlay.lookup import Found, Seek, Sought
+from weft.overlay.reunion import BACKOFF_MAX, AskLost, AskOurs, LostDue, Reunion
 from weft.overlay.ring.messages import Candidate
 from weft.overlay.settings import Settings
 
@@ -156,6 +156,17 @@ def test_two_rings_one_hint_message_by_message():
     assert net.link(3).left == ref(1), "from this one crossing the checks zip the rest together"
     assert net.link(1).right == ref(3)
     assert net.count("reunion.hint") == 1
+
+
+def test_nobody_is_told_to_look_at_itself():
+    """By the time that we look, the other ring's node is last before its own place: it is in our ring already."""
+    net = grown([1, 3], settings=ASKING)
+    found = Found(ref(3), ref(1), 1)
+    net.do(1, lambda peer, now, out: peer.reunion.on_our_answer(now, AskOurs(ref(3)), found, out))
+    net.do(1, lambda peer, now, out: peer.reunion.on_our_answer(now, AskOurs(ref(3)), Found(None, None, 0), out))
+    assert net.flying == []
+    net.do(1, lambda peer, now, out: peer.reunion.on_our_answer(now, AskOurs(ref(2)), found, out))
+    assert net.kinds() == ["Candidate"]
 
 
 def test_a_hint_may_have_to_be_looked_up_in_our_own_ring():
