@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from weft.core.errors import Violation
 from weft.core.ids import NodeId
 from weft.core.limits import PENDING_MAX
 from weft.core.machine import Handlers, Message, Outbox, TimerHandlers
@@ -72,6 +73,8 @@ class Hops:
         out.send(to, Hop(number, body))
 
     def on_hop(self, now: float, source: NodeId, message: Hop, out: Outbox) -> None:
+        if isinstance(message.body, Hop):
+            raise Violation("a wrapper in a wrapper")
         out.send(source, HopAck(message.number))
         mark = (source, message.number)
         if mark in self._seen:

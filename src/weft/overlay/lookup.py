@@ -165,6 +165,8 @@ class Lookup:
             self._route(now, message, out)
 
     def on_sought(self, now: float, source: NodeId, message: Sought, out: Outbox) -> None:
+        if not 0 <= message.hops <= TTL_HOPS:
+            raise Violation("hop count out of bounds")
         if message.request not in self._pending:
             self._local.count("lookup.late", out, message.request)
             return

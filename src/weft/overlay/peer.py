@@ -25,13 +25,11 @@ from weft.overlay.lookup import Lookup
 from weft.overlay.reunion import Reunion
 from weft.overlay.ring.geometry import fits
 from weft.overlay.ring.machine import Ring
-from weft.overlay.ring.messages import Status
+from weft.overlay.ring.messages import NOTE_BYTES_MAX, Status
 from weft.overlay.ring.tables import Link
 from weft.overlay.settings import Settings
 from weft.overlay.spread.machine import Spread
 from weft.overlay.values import LABELS_MAX
-
-NOTE_BYTES_MAX = 256
 
 
 class JoinDue(msgspec.Struct, frozen=True, gc=False):

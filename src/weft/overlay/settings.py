@@ -30,6 +30,8 @@ class Settings(msgspec.Struct, frozen=True):
     """T of Suzaku: one level of the finger table is refreshed each T (SELECT §3.3)."""
     aggregate_levels: int = 64
     """Values travel for levels below this: a query over Nr nodes never uses level log2 Nr or above (overlay §4)."""
+    aggregate_labels: tuple[str, ...] | None = None
+    """The labels whose values travel: those that queries use; None: all that are announced (overlay §4)."""
     query_timeout_s: float = 30.0
     """A query with answers is over after this, complete or not."""
     query_tries: int = 3

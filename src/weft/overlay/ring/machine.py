@@ -9,7 +9,7 @@ sent again and answered the same; a Nak's hint saves a lookup. Failure detection
 
 from weft.core.errors import Violation
 from weft.core.ids import NodeId
-from weft.core.limits import LEFT_NEIGHBOURS_MAX, LEVELS_MAX
+from weft.core.limits import LEFT_NEIGHBOURS_MAX
 from weft.core.machine import Handlers, Message, Outbox, TimerHandlers
 from weft.overlay.api import Ref
 from weft.overlay.keys import Key, between
@@ -27,6 +27,10 @@ from weft.overlay.ring.messages import (
     SetRDue,
     SetRNak,
     Status,
+    check_level,
+    check_neighbours,
+    check_note,
+    check_seq,
 )
 from weft.overlay.ring.tables import Link, Request, RingUser
 from weft.overlay.ring.upkeep import Upkeep
@@ -153,9 +157,9 @@ class Ring:
             link.remember(asker, message.request, answer)
             out.send(source, answer)
             if isinstance(answer, SetRAck):
-                if message.job is not None:
-                    self._user.ring_job(now, link, source, message.job, out)
                 self._user.ring_changed(now, link, out)
+                if message.job is not None:  # last: one that violates leaves nothing half done
+                    self._user.ring_job(now, link, source, message.job, out)
         else:
             out.send(source, answer)
 
@@ -175,10 +179,12 @@ class Ring:
 
     # The asker's side
 
-    def _answered(self, at: Ref, level: int, number: int) -> tuple[Link, Request] | None:
+    def _answered(self, source: NodeId, at: Ref, level: int, number: int) -> tuple[Link, Request] | None:
         link = self.find(at, level)
         if link is None or link.request is None or link.request.number != number:
             return None
+        if link.request.asked.node != source:
+            raise Violation("answer to a SetR by another broker than the one asked")
         self._local.timers.cancel(SetRDue(link.me.key, level, number))
         request = link.request
         link.request = None
@@ -186,14 +192,16 @@ class Ring:
 
     def on_set_r_ack(self, now: float, source: NodeId, message: SetRAck, out: Outbox) -> None:
         check_seq(message.seq)
-        answered = self._answered(message.at, message.level, message.request)
+        check_neighbours(message.neighbours)
+        check_note(message.note)
+        answered = self._answered(source, message.at, message.level, message.request)
         if answered is None:
             return
         link, request = answered
         if link.status is Status.INS:
             link.right_seq = message.seq
             if link.left_seq == request.seq:
-                link.lefts = leftwards(link.me, check_neighbours(message.neighbours))
+                link.lefts = leftwards(link.me, message.neighbours)
             self.enter(now, link, message.note, out)
         elif link.status is Status.DEL:
             self._gone(now, link, out)
@@ -222,7 +230,7 @@ class Ring:
             self._delete(now, link, out)
 
     def on_set_r_nak(self, now: float, source: NodeId, message: SetRNak, out: Outbox) -> None:
-        answered = self._answered(message.at, message.level, message.request)
+        answered = self._answered(source, message.at, message.level, message.request)
         if answered is None:
             return
         link, request = answered
@@ -295,17 +303,17 @@ class Ring:
 
     def on_set_l(self, now: float, source: NodeId, message: SetL, out: Outbox) -> None:
         check_seq(message.seq)
+        check_neighbours(message.neighbours)
         link = self.find(message.at, message.level)
         if link is None or message.seq <= link.left_seq:
             self._local.counts["ring.set_l.old"] += 1
             return
-        neighbours = check_neighbours(message.neighbours)
         if message.new.key == link.me.key and message.new != link.me:
             raise Violation("SetL to a ghost of the node itself")
         link.left = message.new
         link.left_seq = message.seq
         self.upkeep.drop_check(link)
-        self.take_lefts(now, link, neighbours, out, changed=True)
+        self.take_lefts(now, link, message.neighbours, out, changed=True)
 
     def take_lefts(self, now: float, link: Link, lefts: tuple[Ref, ...], out: Outbox, *, changed: bool) -> None:
         """Adopt a live left neighbour's whole list (Zave), and pass ours on if it became another."""
@@ -323,7 +331,8 @@ class Ring:
             out.send(link.right.node, PropagateNeighbours(link.right, link.level, link.for_right()))
 
     def on_propagate_neighbours(self, now: float, source: NodeId, message: PropagateNeighbours, out: Outbox) -> None:
-        neighbours = check_neighbours(message.neighbours)
+        neighbours = message.neighbours
+        check_neighbours(neighbours)
         if not neighbours or neighbours[0].node != source:
             raise Violation("neighbours that do not start with their sender")
         link = self.find(message.at, message.level)
@@ -344,19 +353,3 @@ def _allowed(link: Link, message: SetR) -> bool:
     if message.kind is Kind.LEFTONLY:
         return message.new == message.cur
     return message.new != message.cur
-
-
-def check_level(level: int) -> None:
-    if not 0 <= level < LEVELS_MAX:
-        raise Violation(f"level {level} out of bounds")
-
-
-def check_seq(seq: Seq) -> None:
-    if seq.repair < 0 or seq.n < 0:
-        raise Violation("negative sequence number")
-
-
-def check_neighbours(neighbours: tuple[Ref, ...]) -> tuple[Ref, ...]:
-    if len(neighbours) > LEFT_NEIGHBOURS_MAX:
-        raise Violation("too many neighbours")
-    return neighbours

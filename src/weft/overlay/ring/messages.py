@@ -5,9 +5,17 @@ from typing import NamedTuple
 
 import msgspec
 
+from weft.core.errors import Violation
+from weft.core.limits import LEFT_NEIGHBOURS_MAX, LEVELS_MAX
 from weft.core.machine import Message
 from weft.overlay.api import Ref
 from weft.overlay.keys import Key
+
+NOTE_BYTES_MAX = 256
+"""Most that a node may have noted for newcomers."""
+
+SEQ_LIMIT = 1 << 62
+"""Numbers stay below this: counted on from there they would not fit into a message any more."""
 
 
 class Seq(NamedTuple):
@@ -145,3 +153,23 @@ class PongDue(msgspec.Struct, frozen=True, gc=False):
     key: Key
     level: int
     candidate: Ref
+
+
+def check_level(level: int) -> None:
+    if not 0 <= level < LEVELS_MAX:
+        raise Violation(f"level {level} out of bounds")
+
+
+def check_seq(seq: Seq) -> None:
+    if not 0 <= seq.repair < SEQ_LIMIT or not 0 <= seq.n < SEQ_LIMIT:
+        raise Violation("sequence number out of bounds")
+
+
+def check_neighbours(neighbours: tuple[Ref, ...]) -> None:
+    if len(neighbours) > LEFT_NEIGHBOURS_MAX:
+        raise Violation("too many neighbours")
+
+
+def check_note(note: bytes) -> None:
+    if len(note) > NOTE_BYTES_MAX:
+        raise Violation("note too long")

@@ -8,6 +8,7 @@ which beats every older SetL. A check never blocks a leave, and a leave ends a c
 
 from typing import Protocol
 
+from weft.core.errors import Violation
 from weft.core.ids import NodeId
 from weft.core.machine import Handlers, Message, Outbox, TimerHandlers
 from weft.overlay.api import Ref
@@ -27,6 +28,8 @@ from weft.overlay.ring.messages import (
     SetRAck,
     SetRDue,
     Status,
+    check_neighbours,
+    check_seq,
 )
 from weft.overlay.ring.tables import CHECK_STEPS_MAX, Check, Link, Request, RingUser
 from weft.overlay.settings import Settings
@@ -138,6 +141,7 @@ class Upkeep:
         out.send(candidate.node, Ping(candidate, link.level, link.me, held, link.left_seq))
 
     def on_ping(self, now: float, source: NodeId, message: Ping, out: Outbox) -> None:
+        check_seq(message.seq)
         link = self._ring.find(message.at, message.level)
         if link is None:
             out.send(source, Gone(message.at))
@@ -151,6 +155,10 @@ class Upkeep:
         out.send(source, pong)
 
     def on_pong(self, now: float, source: NodeId, message: Pong, out: Outbox) -> None:
+        check_seq(message.seq)
+        check_neighbours(message.neighbours)
+        if message.source.node != source:
+            raise Violation("Pong on behalf of another broker's node")
         link = self._ring.find(message.at, message.level)
         if link is None or link.check is None or link.check.candidate != message.source or link.request is not None:
             return

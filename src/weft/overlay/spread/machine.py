@@ -62,7 +62,7 @@ class Spread:
         self._lookup = lookup
         self._settings = settings
         self._tables = tables
-        self._planner = Planner(local, contacts, tables)
+        self._planner = Planner(local, contacts, settings, tables)
         self._memory = Memory()
         self._upkeep = Upkeep(local, hops, settings, self._cover, self._conclude)
         self._entrance = Entrance(local, contacts, lookup, self._upkeep, self._cover, self._hand)

@@ -15,6 +15,7 @@ from weft.overlay.api import Entry, Ref
 from weft.overlay.contacts import Contacts
 from weft.overlay.keys import Key, KeyRange, after, between
 from weft.overlay.local import Local
+from weft.overlay.settings import Settings
 from weft.overlay.spread.geometry import STRATEGIES, Charge, Gap, arcs, cut, worthwhile
 from weft.overlay.spread.messages import Asked, Part
 from weft.overlay.spread.tables import Tables
@@ -38,7 +39,8 @@ class Way(Enum):
 class Planner:
     """In: a piece. Out: a ``Plan``. Never state of its own."""
 
-    def __init__(self, local: Local, contacts: Contacts, tables: Tables) -> None:
+    def __init__(self, local: Local, contacts: Contacts, settings: Settings, tables: Tables) -> None:
+        self._labels = settings.aggregate_labels
         self._node = local.node
         self._contacts = contacts
         self._tables = tables
@@ -134,6 +136,8 @@ class Planner:
     def _worthwhile(self, asked: Asked, gap: Gap) -> list[Gap]:
         if asked.condition is None or not asked.stale_ok:
             return [gap]
+        if self._labels is not None and asked.condition.label not in self._labels:
+            return [gap]  # its values do not travel: that none is known does not mean that nobody matches
         spoken = []
         if gap.left is not None:
             spoken += arcs(gap.left, self._tables.rights(gap.left), ())

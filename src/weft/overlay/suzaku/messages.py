@@ -8,14 +8,17 @@ from weft.overlay.keys import Key
 
 
 class Update(Message, frozen=True, gc=False):
-    """``source`` has ``at`` as FFT[level] (``forward``) or BFT[level], and lends its aggregate for the opposite finger."""
+    """``source`` has ``at`` as FFT[level] (``forward``) or BFT[level], and lends its aggregate for the opposite finger.
+
+    ``values`` is None above the levels at which values travel: nothing is known then, which is not "nobody".
+    """
 
     at: Ref
     source: Ref
     level: int
     forward: bool
     number: int
-    values: dict[str, float]
+    values: dict[str, float] | None
 
 
 class UpdateAck(Message, frozen=True, gc=False):
@@ -24,7 +27,7 @@ class UpdateAck(Message, frozen=True, gc=False):
     at: Ref
     source: Ref
     number: int
-    values: dict[str, float]
+    values: dict[str, float] | None
     next: Ref | None
     backups: tuple[Ref, ...]
 

@@ -22,7 +22,7 @@ from weft.overlay.settings import Settings
 from weft.overlay.suzaku.geometry import advances, covered_levels, zigzag
 from weft.overlay.suzaku.messages import Replace, Update, UpdateAck, UpdateDue, UpdateLate
 from weft.overlay.suzaku.tables import Asked, Fingers
-from weft.overlay.values import LABELS_MAX, merge
+from weft.overlay.values import LABELS_MAX, merge, select
 
 STALE_SWEEPS = 3
 """Sweeps of a table that a backward finger may miss."""
@@ -160,15 +160,15 @@ class Upkeep:
         update = Update(asked.ref, fingers.me, asked.level, asked.forward, asked.number, values)
         out.send(asked.ref.node, update)
 
-    def _aggregate(self, fingers: Fingers, level: int, forward: bool) -> dict[str, float]:
-        """Our value for somebody's finger at ``level``: ourselves and the forward fingers it covers."""
+    def _aggregate(self, fingers: Fingers, level: int, forward: bool) -> dict[str, float] | None:
+        """Our value for somebody's finger at ``level``: ourselves and the forward fingers it covers; only what queries use."""
         if level >= self._settings.aggregate_levels:
-            return {}
+            return None
         total = self._values(fingers.me.key)
         for finger in fingers.forward[: covered_levels(level, forward)]:
             if finger.values:
                 total = merge(total, finger.values)
-        return dict(total)
+        return select(total, self._settings.aggregate_labels)
 
     # Being asked
 
@@ -215,6 +215,8 @@ class Upkeep:
         check(0, message.values)
         if len(message.backups) > LEFT_NEIGHBOURS_MAX:
             raise Violation("too many backups")
+        if message.source.node != source:
+            raise Violation("UpdateAck on behalf of another broker's node")
         fingers = self.tables.get(message.at.key)
         if fingers is None or fingers.asked is None or fingers.me != message.at:
             return
@@ -341,8 +343,8 @@ class Upkeep:
             return
 
 
-def check(level: int, values: dict[str, float]) -> None:
+def check(level: int, values: dict[str, float] | None) -> None:
     if not 0 <= level < LEVELS_MAX:
         raise Violation(f"level {level} out of bounds")
-    if len(values) > LABELS_MAX:
+    if values is not None and len(values) > LABELS_MAX:
         raise Violation("too many labels")

@@ -13,7 +13,7 @@ ASKED = Asked(1, 1, "", "binary")
 
 def planner(bench: Bench, node: int) -> Planner:
     broker = bench.brokers[node]
-    return Planner(broker.local, broker.contacts, broker)
+    return Planner(broker.local, broker.contacts, bench.settings, broker)
 
 
 def plan(bench: Bench, node: int, piece: KeyRange, **changes) -> Plan:
