@@ -46,9 +46,10 @@ class ForCaller(msgspec.Struct, frozen=True, gc=False):
 
 
 class ForJoin(msgspec.Struct, frozen=True, gc=False):
-    """Purpose of a lookup: the place of a key that joins."""
+    """Purpose of a lookup: the place of a key that joins. ``number`` tells this join from one that was called off."""
 
     key: Key
+    number: int
 
 
 class ForRepair(msgspec.Struct, frozen=True, gc=False):
@@ -59,6 +60,7 @@ class ForRepair(msgspec.Struct, frozen=True, gc=False):
 
 class _Join(msgspec.Struct):
     introducer: NodeId | None
+    number: int
     tries: int = 0
 
 
@@ -75,6 +77,7 @@ class Peer:
         self.spread = Spread(self.local, self.contacts, self.hops, self.lookups, settings, self)
         self.reunion = Reunion(self.local, self.contacts, self.lookups, settings)
         self._joins: dict[Key, _Join] = {}
+        self._joins_begun = 0
         self._linked: dict[tuple[int, Key], tuple[Ref, Ref]] = {}
         self._values: dict[Key, dict[str, float]] = {}
         self._notes: dict[Key, bytes] = {}
@@ -142,7 +145,8 @@ class Peer:
         if introducer is None and not self.contacts.own and not self._joins:
             self.ring.found(now, 0, Ref(key, self.local.node, self.local.next_incarnation()), out)
             return
-        self._joins[key] = _Join(introducer)
+        self._joins_begun += 1
+        self._joins[key] = _Join(introducer, self._joins_begun)
         if introducer is not None:
             self.contacts.meet(introducer)
         self._seek_place(now, key, out)
@@ -251,12 +255,13 @@ class Peer:
         """By our own tables where we have some; every other try through the introducer, in case ours lead nowhere."""
         join = self._joins[key]
         own = self.contacts.own and join.tries % 2 == 0
-        self.lookups.ask(now, key, ForJoin(key), None if own else join.introducer, out)
+        self.lookups.ask(now, key, ForJoin(key, join.number), None if own else join.introducer, out)
 
     def _on_place(self, now: float, purpose: ForJoin, place: Place, out: Outbox) -> None:
         key = purpose.key
-        if key not in self._joins:
-            return
+        join = self._joins.get(key)
+        if join is None or join.number != purpose.number:
+            return  # called off, and perhaps begun anew, which asks for itself
         me = Ref(key, self.local.node, self.local.next_incarnation())
         if place.at is None or place.right is None or not fits(place.at, me, place.right):
             self._join_again(now, key, out)  # nobody answered, or a former life of ours is still in the ring

@@ -197,6 +197,19 @@ def test_a_join_may_be_called_off_while_it_waits_for_the_next_try():
     assert net.peers[1].deadline is None
 
 
+def test_a_join_that_was_called_off_does_not_find_a_place_for_the_next():
+    """Both lookups answer: only the second join's answer counts, and the key is inserted once."""
+    net = joined(1, 3)
+    net.join(2)
+    net.leave(2)
+    net.join(2)
+    net.settle()
+    assert net.sent_since(0)["Sought"] == 3, "3's own, and two for 2"
+    assert [flight.message.new for flight in net.sent if flight.kind == "SetR" and flight.source == 2] == [ref(2)]
+    assert len(net.heard(Joined, 2)) == 1
+    net.is_whole()
+
+
 def test_what_was_announced_and_noted_before_is_forgotten_after_a_leave():
     net = joined()
     net.peers[2].note(key(2), b"old")
