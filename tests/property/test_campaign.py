@@ -54,6 +54,13 @@ def test_storms_crashes_and_partitions_of_larger_rings():
     assert len(tally.faults) == 4
 
 
+def test_schedules_in_which_most_crash():
+    """Small rings lose more than their lists are long; who is left finds each other, as long as anybody was ever met."""
+    harsh = Bounds(faults=("crash", "crash-restart", "drop", "join-storm"), down_share=0.6)
+    tally = run_seeds(range(4_000, 4_060), harsh)
+    assert tally.violations == []
+
+
 @pytest.mark.parametrize("nodes", [2, 3])
 @pytest.mark.parametrize(
     "extra", [(0, 0, 0), (14, 0, 0), (0, 0, 1)], ids=["bare", "with timers", "with one message twice"]

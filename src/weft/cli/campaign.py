@@ -28,6 +28,9 @@ Seeds = Annotated[int, typer.Option("--seeds", min=1, help="How many schedules, 
 First = Annotated[int, typer.Option("--first", min=0, help="The first seed.")]
 Nodes = Annotated[int, typer.Option("--nodes", min=2, max=512, help="At most so many brokers in a schedule.")]
 Faults = Annotated[str, typer.Option("--faults", help="Kinds of faults, by commas; 'all' or 'none'.")]
+DownShare = Annotated[
+    float, typer.Option("--down-share", min=0.0, max=1.0, help="At most this share of the brokers crashes.")
+]
 Overlay = Annotated[str, typer.Option("--overlay", help="Overlays to draw from, by commas.")]
 Exhaustive = Annotated[
     int,
@@ -44,7 +47,7 @@ Transcript = Annotated[
 ]
 
 
-def _bounds(nodes: int, faults: str, overlay: str) -> "Bounds":
+def _bounds(nodes: int, faults: str, overlay: str, down_share: float) -> "Bounds":
     from weft.sim.des.faults import FaultPlan
     from weft.sim.overlays import OVERLAYS
     from weft.sim.schedule import Bounds
@@ -57,7 +60,7 @@ def _bounds(nodes: int, faults: str, overlay: str) -> "Bounds":
         unknown = [name for name in given if name not in known]
         if unknown:
             raise Misuse(f"unknown {what} {unknown[0]}; known: {', '.join(known)}")
-    return Bounds(overlays=overlays, nodes_max=nodes, faults=kinds)
+    return Bounds(overlays=overlays, nodes_max=nodes, faults=kinds, down_share=down_share)
 
 
 def _spread(work: Callable[..., Any], items: list[Any], rest: tuple[Any, ...], jobs: int) -> Iterator[Any]:
@@ -84,6 +87,7 @@ def campaign(  # noqa: PLR0917  options, by name
     nodes: Nodes = 8,
     faults: Faults = "all",
     overlay: Overlay = "suzaku,skipgraph",
+    down_share: DownShare = 0.25,
     exhaustive: Exhaustive = 0,
     jobs: Jobs = CORES,
     report: Report = None,
@@ -106,7 +110,7 @@ def campaign(  # noqa: PLR0917  options, by name
 
     from weft.sim.campaign import Tally, Violation, chunks, exhaustive_cases, explore, run_seeds
 
-    bounds = _bounds(nodes, faults, overlay)
+    bounds = _bounds(nodes, faults, overlay, down_share)
     begun = time.monotonic()
     total = Tally()
     explored: list[Explored] = []
@@ -167,6 +171,7 @@ def replay(
     nodes: Nodes = 8,
     faults: Faults = "all",
     overlay: Overlay = "suzaku,skipgraph",
+    down_share: DownShare = 0.25,
     transcript: Transcript = None,
     as_json: Json = False,
 ) -> None:
@@ -182,7 +187,7 @@ def replay(
     from weft.sim.des.trace import Level
     from weft.sim.des.transcript import transcript as lines_of
 
-    done = trial(seed, _bounds(nodes, faults, overlay), Level.FULL)
+    done = trial(seed, _bounds(nodes, faults, overlay, down_share), Level.FULL)
     schedule, simulation = done.schedule, done.schedule.simulation
     trace_hash = simulation.trace.hash()
     if transcript is not None:

@@ -80,6 +80,8 @@ def replay_command(seed: int, bounds: Bounds) -> str:
         words.append(f"--nodes {bounds.nodes_max}")
     if bounds.faults != usual.faults:
         words.append(f"--faults {','.join(bounds.faults) or 'none'}")
+    if bounds.down_share != usual.down_share:
+        words.append(f"--down-share {bounds.down_share:g}")
     if bounds.overlays != usual.overlays:
         words.append(f"--overlay {','.join(bounds.overlays)}")
     return " ".join(words)

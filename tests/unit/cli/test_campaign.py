@@ -64,6 +64,7 @@ def test_the_options_bound_what_is_drawn(capsys: Capture) -> None:
     assert document["overlays"] == {"skipgraph": 4}
     assert set(document["faults"]) <= {"Pause", "Drop"}
     assert document["bounds"]["nodes_max"] == 3
+    assert campaign(capsys, "--down-share", "0.5")["bounds"]["down_share"] == 0.5
     assert campaign(capsys, "--faults", "none")["faults"] == {}
     assert len(campaign(capsys, "--faults", "all")["bounds"]["faults"]) == 10
 

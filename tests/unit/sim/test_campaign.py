@@ -100,6 +100,7 @@ def test_a_failure_that_does_not_repeat_says_so(monkeypatch):
         (Bounds(nodes_max=64), " --nodes 64"),
         (Bounds(faults=()), " --faults none"),
         (Bounds(faults=("drop", "crash")), " --faults drop,crash"),
+        (Bounds(down_share=0.5), " --down-share 0.5"),
         (Bounds(overlays=("skipgraph",)), " --overlay skipgraph"),
     ],
 )
