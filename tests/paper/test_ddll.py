@@ -11,7 +11,7 @@ import pytest
 from rings import BARE, PINGING, Net, grown, key, ref
 from weft.core.ids import NodeId
 from weft.core.limits import LEFT_NEIGHBOURS_MAX
-from weft.overlay.api import Joined, Left
+from weft.overlay.api import Joined, JoinFailed, Left
 from weft.overlay.ring.messages import (
     FIRST,
     Candidate,
@@ -109,8 +109,14 @@ def test_numbers_after_an_insertion_are_as_published():
 
 
 def test_a_refused_insertion_is_given_up_after_ten_tries():
-    """DDLL, insertion: with a hint that fits it is repeated, at most ten times."""
-    assert BARE.join_tries == 10
+    """DDLL, insertion: on SetRNak it is looked up and tried again, ten times at most."""
+    net = grown([1, 3])
+    net.link(1).status = Status.DEL  # for ever
+    net.join(2)
+    net.run(1000.0)
+    asked = [flight for flight in net.sent if flight.kind == "SetR" and flight.source == 2]
+    assert len(asked) == BARE.join_tries == 10
+    assert [event.key for event in net.heard(JoinFailed)] == [key(2)]
 
 
 # Deletion

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from overlay_bench import OVERLAYS, Bench
 from weft.overlay.api import Condition, Query
-from weft.overlay.keys import ALM, Key, KeyRange, after, before, locality_range
+from weft.overlay.keys import ALM, EVERYTHING, Key, KeyRange, after, before, locality_range
 from weft.overlay.spread.geometry import merge
 
 STRATEGY_NAMES = ("binary", "split", "cluster-first", "delegate")
@@ -175,6 +175,20 @@ def test_once_the_ring_has_healed_nothing_is_missing(case, overlay, strategy, da
     bench.multicast(sender, Query(piece, "", strategy=strategy, reliable=True))
     bench.run()
     assert bench.keys_received() == [key for key in inside(keys, piece) if key.broker not in dead]
+
+
+@given(cases(), overlays, strategies, st.booleans())
+@settings(max_examples=200)
+def test_a_piece_never_leaves_its_range_and_never_goes_round_the_end(case, overlay, strategy, everything):
+    """Wrap-around is never forwarded: whoever is asked has a key in his piece, or routes towards it by his floor."""
+    keys, piece, sender = case
+    span = EVERYTHING if everything else piece
+    bench = Bench(overlay, keys)
+    bench.multicast(sender, Query(span, "", "count", strategy))
+    bench.run()
+    for _, _, scatter in bench.scatters():
+        for part in scatter.parts:
+            assert span.low <= part.piece.low < part.piece.high <= span.high
 
 
 @given(cases(), overlays, strategies, st.booleans(), st.data())

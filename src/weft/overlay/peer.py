@@ -272,7 +272,7 @@ class Peer:
     def _join_again(self, now: float, key: Key, out: Outbox) -> None:
         join = self._joins[key]
         join.tries += 1
-        if join.tries > self.settings.join_tries:
+        if join.tries >= self.settings.join_tries:
             del self._joins[key]
             self._forget(key)
             self.local.count("join.failed", out, key)

@@ -92,7 +92,7 @@ class Reunion:
     def on_lost_answer(self, now: float, asked: AskLost, found: Found, out: Outbox) -> None:
         if found.at is None or found.right is None:
             return
-        if found.right == asked.mine or self._contacts.is_own(found.right):
+        if found.right == asked.mine:  # another node of ours is not enough: our own nodes may be in two rings
             self.missing.pop(asked.node, None)
         else:
             self._lookup.ask(now, before(found.right.key), AskOurs(found.right), None, out)

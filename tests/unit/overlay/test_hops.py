@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from weft.core.errors import Violation
 from weft.core.ids import NodeId
 from weft.core.limits import PENDING_MAX
 from weft.core.machine import Message, Outbox, Send
@@ -160,3 +161,14 @@ def test_what_is_under_way_is_bounded_and_refused_aloud(monkeypatch: pytest.Monk
     assert a.local.counts["hops.refused"] == 1
     assert not a.contacts.is_shunned(B, 0.5), "it is not B's fault"
     assert PENDING_MAX > 1_000
+
+
+def test_a_wrapper_in_a_wrapper_violates_before_it_is_opened():
+    """However deep it is: what is inside is not looked at, nor is it acknowledged."""
+    a = Side()
+    nested: Message = Body("x")
+    for number in range(5_000):
+        nested = Hop(number, nested)
+    with pytest.raises(Violation, match="wrapper in a wrapper"):
+        a.receive(B, nested)
+    assert a.handled == []

@@ -6,8 +6,8 @@ from msgspec.structs import replace
 from rings import BARE, Net, grown, key, ref
 from weft.core.ids import NodeId
 from weft.overlay.keys import before
-from weft.overlay.lookup import Seek, Sought
-from weft.overlay.reunion import BACKOFF_MAX, AskLost, LostDue, Reunion
+from weft.overlay.lookup import Found, Seek, Sought
+from weft.overlay.reunion import BACKOFF_MAX, AskLost, AskOurs, LostDue, Reunion
 from weft.overlay.ring.messages import Candidate
 from weft.overlay.settings import Settings
 
@@ -116,16 +116,30 @@ def test_an_answer_that_is_our_own_place_means_one_ring():
     assert not [flight for flight in net.sent if flight.kind == "Candidate"]
 
 
-def test_an_answer_by_another_key_of_ours_means_one_ring_too():
+def test_each_of_our_keys_finds_its_own_place_in_one_ring():
     net = grown([1, 3], settings=ASKING)
     net.join(1, None, 40)
     net.settle()
-    for mine in (key(1), key(1, 40)):
+    for me in net.peers[1].contacts.own:
         reunion(net, 1).missing[NodeId(3)] = 0
-        me = next(own for own in net.peers[1].contacts.own if own.key == mine)
         net.do(1, lambda peer, now, out, me=me: peer.lookups.ask(now, before(me.key), AskLost(NodeId(3), me), 3, out))
         net.settle()
         assert reunion(net, 1).missing == {}
+    assert net.count("reunion.hint") == 0
+
+
+def test_two_keys_of_one_broker_may_be_in_two_rings():
+    """2's key 20 was cut off, and is a ring of one; its key 25 has joined 1's ring meanwhile."""
+    net = two_rings([1, 3], [2], HEALING)
+    link = net.link(2)
+    net.peers[2].contacts.unsettle(link.me)  # as long as 25 looks for its place, 20 leads nowhere
+    net.join(2, 1, 25)
+    net.settle()
+    net.peers[2].contacts.settle(link.me)
+    assert net.link(1).right.key == key(2, 25)
+    net.run(600.0)
+    assert net.link(2).left == ref(1)
+    net.is_whole()
 
 
 def test_no_answer_means_still_lost():
@@ -153,6 +167,17 @@ def test_two_rings_one_hint_message_by_message():
     assert net.link(3).left == ref(1), "from this one crossing the checks zip the rest together"
     assert net.link(1).right == ref(3)
     assert net.count("reunion.hint") == 1
+
+
+def test_nobody_is_told_to_look_at_itself():
+    """By the time that we look, the other ring's node is last before its own place: it is in our ring already."""
+    net = grown([1, 3], settings=ASKING)
+    found = Found(ref(3), ref(1), 1)
+    net.do(1, lambda peer, now, out: peer.reunion.on_our_answer(now, AskOurs(ref(3)), found, out))
+    net.do(1, lambda peer, now, out: peer.reunion.on_our_answer(now, AskOurs(ref(3)), Found(None, None, 0), out))
+    assert net.flying == []
+    net.do(1, lambda peer, now, out: peer.reunion.on_our_answer(now, AskOurs(ref(2)), found, out))
+    assert net.kinds() == ["Candidate"]
 
 
 def test_a_hint_may_have_to_be_looked_up_in_our_own_ring():

@@ -257,6 +257,7 @@ class Upkeep:
         fingers.joining = (step, behind) if asked.forward else (ahead, step)
         if following is not None and level == len(fingers.side(asked.forward)):
             fingers.put(asked.forward, level, following).heard = now
+            self._trim(fingers, asked.forward)  # the ring may have changed since we asked
         self._go_on(now, fingers, out)
 
     def on_update_late(self, now: float, late: UpdateLate, out: Outbox) -> None:

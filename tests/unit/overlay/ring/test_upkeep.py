@@ -14,6 +14,7 @@ from weft.overlay.ring.messages import (
     Ping,
     PingDue,
     Pong,
+    PongDue,
     PropagateNeighbours,
     Seq,
     SetL,
@@ -295,6 +296,29 @@ def test_a_repair_that_is_refused_is_tried_by_the_next_look():
     net.is_whole()
 
 
+def test_a_repair_that_a_newer_set_l_has_overtaken_changes_nothing():
+    """While 3's repair flies, a SetL with a higher number says who is left of it: the answer is too late, and 3 looks again."""
+    net = grown([1, 2, 3])
+    net.link(3).left_seq = Seq(1, 0)
+    look(net, 3)
+    while "SetRAck" not in net.kinds():
+        net.deliver(net.flying.pop(0))
+    newer = ref(2, number=25)
+    net.give(2, 3, SetL(ref(3), 0, newer, Seq(7, 0), (newer, ref(2))))
+    net.arrive(SetRAck)
+    assert (net.link(3).left, net.link(3).left_seq) == (newer, Seq(7, 0))
+    assert net.find(Ping).message.at == newer
+
+
+def test_a_candidate_on_a_broker_that_has_just_been_silent_is_passed_over():
+    net = grown([1, 2, 3, 4])
+    net.crash(3)
+    net.peers[4].contacts.shun(NodeId(2), 1000.0)
+    look(net, 4)
+    net.pass_time(TRIES * TIMEOUT)
+    assert [flight.to for flight in net.flying if flight.kind == "Ping" and flight.to != 3] == [1]
+
+
 # Inserted anew
 
 
@@ -346,6 +370,8 @@ def test_a_node_looks_at_one_at_a_time_and_not_while_it_has_asked():
     look(net, 3)
     look(net, 3, candidate=1)
     assert net.link(3).check.candidate == ref(1)
+    waiting = [token for token in net.peers[3].local.timers.armed() if isinstance(token, PongDue)]
+    assert [token.candidate for token in waiting] == [ref(1)]
     net.leave(3)
     assert net.link(3).check is None, "a leave ends a look"
     look_again = net.peers[3].ring.upkeep.check

@@ -1,9 +1,12 @@
 """From a piece to a plan: routes from outside, nodes that do not answer, the ring's own word."""
 
+import pytest
+
 from overlay_bench import Bench
 from weft.core.limits import LEVELS_MAX
-from weft.overlay.api import Ref
+from weft.overlay.api import Condition, Ref
 from weft.overlay.keys import KeyRange, after, before, number_key
+from weft.overlay.settings import Settings
 from weft.overlay.spread.messages import Asked, Part
 from weft.overlay.spread.planner import Plan, Planner, Way
 
@@ -61,3 +64,15 @@ def test_first_is_used_when_no_entry_is_left():
     assert parts[0].first == first
     bench.brokers[6].contacts.shun(5, 10.0)
     assert [part.to.key for part in plan(bench, 6, KeyRange(K[1], after(K[5])), first=first).parts] == [K[2]]
+
+
+@pytest.mark.parametrize(("labels", "reached"), [(None, False), (("free",), False), (("cpu",), True)])
+def test_values_that_do_not_travel_are_no_reason_to_skip_anybody(labels, reached):
+    """K8's side says nothing of ``free``: that is an answer only if it would have been said."""
+    bench = Bench("suzaku", K, settings=Settings(aggregate_labels=labels), values={key: {"cpu": 1.0} for key in K})
+    broker = bench.brokers[1]
+    asked = Asked(1, 1, "", "split", condition=Condition("free", ">=", 1), stale_ok=True)
+    plan = Planner(broker.local, broker.contacts, bench.settings, broker).plan(
+        0.0, asked, Part(Ref(K[0], 1, 1), KeyRange(K[0], after(K[15])), LEVELS_MAX)
+    )
+    assert bool(plan.parts) is reached

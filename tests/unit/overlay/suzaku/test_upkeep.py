@@ -313,6 +313,24 @@ def test_an_answer_about_a_neighbour_that_was_is_dropped():
     assert table(net, 1).forward[0].values is None
 
 
+def test_a_newcomers_neighbour_that_leaves_while_it_is_asked_leaves_no_finger_twice():
+    """25 asks 20 for BFT[0]; 20 names 10 as the next level's node and leaves; by then 10 is the neighbour itself."""
+    net = grown([10, 20, 30, 40], Suzaku)
+    suzaku_refresh(net)
+    net.join(25, 10)
+    while not (net.flying and net.flying[0].kind == "UpdateAck" and net.flying[0].source == 20):
+        net.deliver(net.flying.pop(0))
+    answer = net.flying.pop(0)
+    assert answer.message.next == ref(10)
+    net.leave(20)
+    net.settle()
+    assert bft(net, 25) == [10]
+    net.deliver(answer)
+    assert bft(net, 25) == [10]
+    net.settle()
+    assert table(net, 25).joining is None
+
+
 # The dead and the departed
 
 
