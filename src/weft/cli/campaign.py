@@ -20,12 +20,17 @@ if TYPE_CHECKING:
     from weft.sim.schedule import Bounds
 
 CHUNK = 40
+STORY_LINES = 40
+"""Of the story that led to a violation, the last so many lines are shown."""
 CORES = os.cpu_count() or 1
 
 Seeds = Annotated[int, typer.Option("--seeds", min=1, help="How many schedules, one per seed.")]
 First = Annotated[int, typer.Option("--first", min=0, help="The first seed.")]
 Nodes = Annotated[int, typer.Option("--nodes", min=2, max=512, help="At most so many brokers in a schedule.")]
 Faults = Annotated[str, typer.Option("--faults", help="Kinds of faults, by commas; 'all' or 'none'.")]
+DownShare = Annotated[
+    float, typer.Option("--down-share", min=0.0, max=1.0, help="At most this share of the brokers crashes.")
+]
 Overlay = Annotated[str, typer.Option("--overlay", help="Overlays to draw from, by commas.")]
 Exhaustive = Annotated[
     int,
@@ -42,7 +47,7 @@ Transcript = Annotated[
 ]
 
 
-def _bounds(nodes: int, faults: str, overlay: str) -> "Bounds":
+def _bounds(nodes: int, faults: str, overlay: str, down_share: float) -> "Bounds":
     from weft.sim.des.faults import FaultPlan
     from weft.sim.overlays import OVERLAYS
     from weft.sim.schedule import Bounds
@@ -55,7 +60,7 @@ def _bounds(nodes: int, faults: str, overlay: str) -> "Bounds":
         unknown = [name for name in given if name not in known]
         if unknown:
             raise Misuse(f"unknown {what} {unknown[0]}; known: {', '.join(known)}")
-    return Bounds(overlays=overlays, nodes_max=nodes, faults=kinds)
+    return Bounds(overlays=overlays, nodes_max=nodes, faults=kinds, down_share=down_share)
 
 
 def _spread(work: Callable[..., Any], items: list[Any], rest: tuple[Any, ...], jobs: int) -> Iterator[Any]:
@@ -82,6 +87,7 @@ def campaign(  # noqa: PLR0917  options, by name
     nodes: Nodes = 8,
     faults: Faults = "all",
     overlay: Overlay = "suzaku,skipgraph",
+    down_share: DownShare = 0.25,
     exhaustive: Exhaustive = 0,
     jobs: Jobs = CORES,
     report: Report = None,
@@ -104,7 +110,7 @@ def campaign(  # noqa: PLR0917  options, by name
 
     from weft.sim.campaign import Tally, Violation, chunks, exhaustive_cases, explore, run_seeds
 
-    bounds = _bounds(nodes, faults, overlay)
+    bounds = _bounds(nodes, faults, overlay, down_share)
     begun = time.monotonic()
     total = Tally()
     explored: list[Explored] = []
@@ -116,8 +122,9 @@ def campaign(  # noqa: PLR0917  options, by name
             for result in _spread(explore, found, (), jobs):
                 explored.append(result)
                 if result.violation:
-                    total.violated += 1
-                    total.violations.append(Violation(-1, result.violation, f"case {result.case}"))
+                    total.violate(
+                        Violation(None, result.violation, f"weft sim campaign --seeds 1 --exhaustive {exhaustive}")
+                    )
                 progress.advance(task)
         task = progress.add_task("schedules", total=seeds)
         for tally in _spread(run_seeds, list(chunks(first, seeds, CHUNK)), (bounds,), jobs):
@@ -153,7 +160,8 @@ def _show(total: "Tally", explored: "list[Explored]", seconds: float) -> None:
         f"{total.schedules:,} schedules in {seconds:.1f} s ({rate:.0f}/s): {total.events:,} events, {total.queries:,} queries"
     )
     for violation in total.violations:
-        typer.echo(f"{one_line(violation.rule)}\n  replay: {violation.replay}")
+        hashed = f"  (trace hash {violation.trace_hash})" if violation.trace_hash else ""
+        typer.echo(f"{one_line(violation.rule)}\n  replay: {violation.replay}{hashed}")
     if not total.violated:
         typer.echo(f"no violation; rings whole at most {max(total.healed)} s after the last fault (virtual time)")
 
@@ -163,6 +171,7 @@ def replay(
     nodes: Nodes = 8,
     faults: Faults = "all",
     overlay: Overlay = "suzaku,skipgraph",
+    down_share: DownShare = 0.25,
     transcript: Transcript = None,
     as_json: Json = False,
 ) -> None:
@@ -174,30 +183,24 @@ def replay(
 
       weft sim replay 4711 --nodes 64 --transcript run.txt
     """
-    import msgspec
-
-    from weft.sim.des.trace import Level, Trace
+    from weft.sim.campaign import trial
+    from weft.sim.des.trace import Level
     from weft.sim.des.transcript import transcript as lines_of
-    from weft.sim.invariants import Broken
-    from weft.sim.schedule import Schedule
 
-    schedule = Schedule(seed, _bounds(nodes, faults, overlay), Level.FULL)
-    broken: Exception | None = None
-    outcome = None
-    try:
-        outcome = schedule.run()
-    except Broken as error:
-        broken = error
-    trace: Trace = schedule.simulation.trace
+    done = trial(seed, _bounds(nodes, faults, overlay, down_share), Level.FULL)
+    schedule, simulation = done.schedule, done.schedule.simulation
+    trace_hash = simulation.trace.hash()
     if transcript is not None:
-        transcript.write_text("\n".join(lines_of(trace)) + "\n", encoding="utf-8")
+        transcript.write_text("\n".join(lines_of(simulation.trace)) + "\n", encoding="utf-8")
     if as_json:
-        rule = str(broken) if broken else None
-        document = {"seed": seed, "violation": rule, "trace_hash": trace.hash(), "outcome": outcome}
+        import msgspec
+
+        document = {"seed": seed, "violation": done.broken or None, "trace_hash": trace_hash, "outcome": done.outcome}
         typer.echo(msgspec.json.encode(document))
     else:
         typer.echo(f"seed {seed}: {schedule.overlay}, {len(schedule.nodes)} brokers\n{schedule.plan}")
-        typer.echo(f"{schedule.simulation.steps:,} events, trace hash {trace.hash()}")
-    if broken is not None:
-        story = "\n".join(schedule.simulation.story(schedule.simulation.steps)[-40:])
-        raise Failed(f"at {schedule.simulation.now:.3f} s: {broken}\n{story}")
+        typer.echo(f"{simulation.steps:,} events, trace hash {trace_hash}")
+        if done.broken:
+            typer.echo("\n".join(simulation.story(simulation.steps)[-STORY_LINES:]))
+    if done.broken:
+        raise Failed(f"seed {seed}, at {simulation.now:.3f} s: {done.broken}")

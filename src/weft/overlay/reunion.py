@@ -79,8 +79,10 @@ class Reunion:
             node = next(iter(self.missing))
             self.missing[node] = self.missing.pop(node) + 1
             self._ask(now, node, own, out)
-        elif self._contacts.met:
-            self._ask(now, self._local.rng.choice(list(self._contacts.met)), own, out)
+        # Also while somebody is lost: the lost may be dead, and who was met alive the only way back.
+        met = [node for node in self._contacts.met if node not in self.missing]
+        if met:
+            self._ask(now, self._local.rng.choice(met), own, out)
         self.arm(now)
 
     def _ask(self, now: float, node: NodeId, own: list[Ref], out: Outbox) -> None:

@@ -37,7 +37,7 @@ class Settings(msgspec.Struct, frozen=True):
     query_tries: int = 3
     """How often the root re-issues the sub-ranges that nobody answered for."""
     anycast_ttl: int = 32
-    """Hand-overs of one Anycast before it falls back to Multicast (architecture, decision 7)."""
+    """Hand-overs of one Anycast before it falls back to Multicast (docs/adr/0005)."""
     membership_digits: int = 48
     """Digits of a Skip Graph membership vector (base 2)."""
     walk_timeout_s: float = 2.0

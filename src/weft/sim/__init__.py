@@ -8,4 +8,9 @@ Glossary
     des         the event simulator: one event at a time, ordered by (time, priority, counter)
     scenario    a TOML file: an overlay, a network, faults, steps, and what must come of it
     overlays    the one module that names concrete overlays
+    schedule    everything drawn from one seed: brokers, churn, queries, faults; and what must hold during and after
+    campaign    many schedules, and what they came to; ``report`` writes it down
+    explore     every order of messages, for rings of up to four brokers
+    invariants  what must be true of a ring, I1 to I5; ``convergence``: of the tables
+    whole       rings that start converged
 """

@@ -1,8 +1,8 @@
 """Many schedules, and what they came to.
 
 A campaign is a range of seeds and the bounds they are drawn within. It is cut into chunks that know nothing of each other, so
-whoever drives it may spread them over processes; the sum does not depend on how. A violation names its seed and the command
-that replays it.
+whoever drives it may spread them over processes; the sum does not depend on how. A violation names its seed, the command
+that replays it, and the trace hash that the replay must show: a schedule that fails is run a second time for that.
 """
 
 from collections import Counter
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from weft.sim.des.trace import Level
 from weft.sim.explore import Case, Explored, Explorer, cases
 from weft.sim.invariants import Broken
 from weft.sim.schedule import Bounds, Outcome, Schedule
@@ -19,9 +20,12 @@ VIOLATIONS_MAX = 100
 
 
 class Violation(msgspec.Struct, frozen=True):
-    seed: int
+    """``seed`` is None for a case of the explorer, whose ``rule`` tells the whole path; ``replay`` then finds it again."""
+
+    seed: int | None
     rule: str
     replay: str
+    trace_hash: str = ""
 
 
 class Tally(msgspec.Struct):
@@ -49,11 +53,11 @@ class Tally(msgspec.Struct):
         self.healed[-int(-outcome.healed_after_s // 1)] += 1
         self.converged[-int(-outcome.converged_after_s // 1)] += 1
 
-    def violate(self, seed: int, rule: str, replay: str) -> None:
-        self.schedules += 1
+    def violate(self, violation: Violation) -> None:
+        self.schedules += violation.seed is not None
         self.violated += 1
         if len(self.violations) < VIOLATIONS_MAX:
-            self.violations.append(Violation(seed, rule, replay))
+            self.violations.append(violation)
 
     def add(self, other: "Tally") -> None:
         self.schedules += other.schedules
@@ -76,21 +80,46 @@ def replay_command(seed: int, bounds: Bounds) -> str:
         words.append(f"--nodes {bounds.nodes_max}")
     if bounds.faults != usual.faults:
         words.append(f"--faults {','.join(bounds.faults) or 'none'}")
+    if bounds.down_share != usual.down_share:
+        words.append(f"--down-share {bounds.down_share:g}")
     if bounds.overlays != usual.overlays:
         words.append(f"--overlay {','.join(bounds.overlays)}")
     return " ".join(words)
 
 
+class Trial(msgspec.Struct, frozen=True):
+    """A schedule after its run: what it came to, or the rule that it broke."""
+
+    schedule: Schedule
+    outcome: Outcome | None
+    broken: str = ""
+
+
+def trial(seed: int, bounds: Bounds, level: Level = Level.OFF) -> Trial:
+    """Run schedule ``seed``. A machine that raises breaks a rule like any other: nothing a schedule does may make it raise."""
+    schedule = Schedule(seed, bounds, level)
+    try:
+        return Trial(schedule, schedule.run())
+    except Broken as broken:
+        return Trial(schedule, None, str(broken))
+    except Exception as error:  # noqa: BLE001  a bug in a machine, whatever it raises, must not end the campaign
+        return Trial(schedule, None, f"{type(error).__name__}: {error}")
+
+
 def run_seeds(seeds: Sequence[int], bounds: Bounds) -> Tally:
-    """One chunk. A machine that raises is a violation like any other: nothing a schedule does may make it raise."""
+    """One chunk."""
     tally = Tally()
     for seed in seeds:
-        try:
-            tally.count(Schedule(seed, bounds).run())
-        except Broken as broken:
-            tally.violate(seed, str(broken), replay_command(seed, bounds))
-        except Exception as error:  # noqa: BLE001  a bug in a machine, whatever it raises, must not end the campaign
-            tally.violate(seed, f"{type(error).__name__}: {error}", replay_command(seed, bounds))
+        first = trial(seed, bounds)
+        if first.outcome is not None:
+            tally.count(first.outcome)
+            continue
+        again = trial(seed, bounds, Level.DIGEST)
+        rule = (
+            first.broken if again.broken == first.broken else f"{first.broken} (but, run again: {again.broken or 'ok'})"
+        )
+        trace_hash = again.schedule.simulation.trace.hash()
+        tally.violate(Violation(seed, rule, replay_command(seed, bounds), trace_hash))
     return tally
 
 
@@ -119,7 +148,12 @@ def explore(case: Case) -> Explored:
     """One case, whole; what is wrong with it, if anything, is told in the answer."""
     try:
         return Explorer(case).run()
-    except AssertionError as error:
-        return Explored(str(case), 0, 0, 0, 0, "\n".join([str(error), *getattr(error, "__notes__", [])]))
     except RecursionError:
-        return Explored(str(case), 0, 0, 0, 0, "messages that cause each other for ever")
+        return _wrong(case, "messages that cause each other for ever")
+    except Exception as error:  # noqa: BLE001  as for a schedule: whatever a machine raises is what was looked for
+        rule = str(error) if isinstance(error, Broken) else f"{type(error).__name__}: {error}"
+        return _wrong(case, "\n".join([rule, *getattr(error, "__notes__", [])]))
+
+
+def _wrong(case: Case, rule: str) -> Explored:
+    return Explored(str(case), 0, 0, 0, 0, rule)

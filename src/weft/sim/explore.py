@@ -22,10 +22,12 @@ from msgspec.structs import replace
 
 from weft.core.ids import NodeId
 from weft.core.machine import Message, Outbox, Send
+from weft.overlay.api import Ref
 from weft.overlay.keys import number_key
 from weft.overlay.peer import Peer
 from weft.overlay.settings import Settings
-from weft.sim.invariants import Broken, RingCheck, no_violations
+from weft.sim.des.brief import brief
+from weft.sim.invariants import Broken, RingCheck, no_violations, short
 
 ROLES = ("stay", "leave", "join", "crash")
 HEAL_S = 90.0
@@ -108,15 +110,15 @@ class Explorer:
         self._orders: dict[Any, int] = {}
         self._lives = 0
         self._ends = 0
-        self._path: list[str] = []
+        self._path: list[tuple[str, Any]] = []
 
     def run(self) -> Explored:
-        """Explore everything; raises ``Broken`` with the path to the first state that is wrong."""
+        """Explore everything; raises ``Broken``, or what a machine raised, with the path to the first state that is wrong."""
         start = self._start()
         try:
             orders = self._explore(start)
-        except (Broken, AssertionError) as error:
-            error.add_note(f"case {self._case}, after:\n  " + "\n  ".join(self._path))
+        except Exception as error:
+            error.add_note(f"case {self._case}, after:\n  " + "\n  ".join(self._told(*step) for step in self._path))
             raise
         return Explored(str(self._case), len(self._orders), self._lives, self._ends, orders)
 
@@ -204,23 +206,28 @@ class Explorer:
         at, node = min(due)
         return self._input(replace(state, now=at, timers=state.timers - 1), node, ("timer", at))
 
-    def _choices(self, state: State) -> Iterator[tuple[str, State]]:
+    def _choices(self, state: State) -> Iterator[tuple[tuple[str, Any], State]]:
+        """Every (step, state after it); a step is told only if it has led to something wrong."""
         for number in sorted(set(state.flying)):
-            flight = self._flights[number]
-            what = f"{flight.source}→{flight.to} {flight.message}"
-            yield what, self._deliver(state, number)
+            yield ("", number), self._deliver(state, number)
             if state.losses:
-                yield f"lost: {what}", replace(_without(state, number), losses=state.losses - 1)
+                yield ("lost: ", number), replace(_without(state, number), losses=state.losses - 1)
             if state.doubles:
                 doubled = replace(state, doubles=state.doubles - 1, flying=tuple(sorted((*state.flying, number))))
-                yield f"twice: {what}", self._deliver(doubled, number)
+                yield ("twice: ", number), self._deliver(doubled, number)
         for node, role in enumerate(self._case.roles, 1):
             if role == "crash" and state.lives[node - 1] is not None:
-                yield f"crash {node}", self._crash(state, node)
+                yield ("crash", node), self._crash(state, node)
         if not state.flying:
             fired = self._fire(state)
             if fired is not None:
-                yield f"timer at {fired.now:.2f}", fired
+                yield ("timer", fired.now), fired
+
+    def _told(self, what: str, detail: Any) -> str:
+        if what in ("crash", "timer"):
+            return f"{what} {detail}"
+        flight = self._flights[detail]
+        return f"{what}{flight.source}→{flight.to} {brief(flight.message, _name)}"
 
     def _explore(self, state: State) -> int:
         """The number of complete orders from here; each different state is entered once."""
@@ -255,14 +262,12 @@ class Explorer:
         no_violations(peers)
         check = RingCheck()
         alive = {peer.local.node: peer for peer in peers}
-        if (
-            "crash" not in self._case.roles and not self._case.losses
-        ):  # who accepted a node may be gone, and with it the proof
+        if "crash" not in self._case.roles and not self._case.losses:
+            # With a crash, who accepted a node may be gone, and with it the proof.
             for peer in peers:
                 check.accepted(peer)
             for node in alive:
                 check.always(alive, node)
-        if "crash" not in self._case.roles and not self._case.losses:
             flying = [(NodeId(f.source), NodeId(f.to), f.message) for f in (self._flights[n] for n in state.flying)]
             check.unfailed(peers, flying)
 
@@ -304,6 +309,10 @@ def run_quietly(peers: dict[int, Peer], now: float, until: float) -> None:
             now, node = min(due)
             peers[node].timeout(now, out)
         flying += [Flight(node, effect.to, effect.message) for effect in out.effects if isinstance(effect, Send)]
+
+
+def _name(thing: Any) -> str | None:
+    return short(thing) if isinstance(thing, Ref) else None
 
 
 def _without(state: State, number: int) -> State:

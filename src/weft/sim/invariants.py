@@ -1,7 +1,7 @@
 """What must be true of a ring: I1–I5 of overlay §2, looked at from above, where all machines and messages can be seen.
 
     I1  without failures, the right pointers of the nodes in the ring form one cycle in key order
-    I2  p.r = q  ⇒  p.rseq ≥ q.lseq, and equal iff no newer SetL is on its way to q
+    I2  p.r = q  ⇒  p.rseq ≥ q.lseq, and equal iff no newer SetL is on its way to q; if they are equal, q.l = p
     I3  a node's lseq never falls
     I4  at rest, p.r = q  ⇔  q.l = p
     I5  a node that is being inserted is unreachable until a left neighbour of it has accepted its SetR
@@ -105,6 +105,10 @@ class RingCheck:
                 raise Broken(f"I2: {short(link.me)}.rseq < {short(right.me)}.lseq\n{describe(links.values())}")
             if (link.right_seq == right.left_seq) == (right.me in newer):
                 raise Broken(f"I2: SetL to {short(right.me)} and its numbers disagree\n{describe(links.values())}")
+            if link.right_seq == right.left_seq and right.left != link.me:
+                raise Broken(
+                    f"I2: {short(right.me)} took another SetL for {short(link.me)}'s\n{describe(links.values())}"
+                )
 
     def _cycle(self, links: dict[Ref, Link]) -> list[Link]:
         """The nodes reached over right pointers; raises unless they are one cycle in key order with every IN node (I1)."""
@@ -119,6 +123,8 @@ class RingCheck:
                 raise Broken(f"I1: {short(link.me)} points at {short(link.right)}, which is not there")
             cycle.append(step)
             link = step
+        if link.right != first.me:
+            raise Broken(f"I1: right pointers never come back to {short(first.me)}\n{describe(links.values())}")
         wraps = sum(link.right.key <= link.me.key for link in cycle)
         if wraps != 1:
             raise Broken(f"I1: right pointers go round {wraps} times\n{describe(links.values())}")

@@ -41,7 +41,10 @@ def _summary(total: Tally, explored: Sequence[Explored], bounds: Bounds, first: 
     ]
     lines = ["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows), ""]
     for violation in total.violations:
-        lines += [f"- `{violation.replay}`: {violation.rule.splitlines()[0]}"]
+        hashed = f" (trace hash {violation.trace_hash})" if violation.trace_hash else ""
+        rule, *way = violation.rule.splitlines()
+        lines.append(f"- `{violation.replay}`{hashed}: {rule}")
+        lines += [f"  {line}" for line in way if violation.seed is None]  # a case has no seed: its way is all there is
     return [*lines, ""] if total.violations else lines
 
 

@@ -20,6 +20,7 @@ from weft.overlay.peer import Peer
 from weft.overlay.settings import Settings
 from weft.sim.convergence import converged, hops_allowed
 from weft.sim.des.engine import Simulation
+from weft.sim.des.faults import Bounds as Harm
 from weft.sim.des.faults import Crash, CrashRestart, FaultPlan
 from weft.sim.des.injection import Injector
 from weft.sim.des.network import Uniform
@@ -64,6 +65,8 @@ class Bounds(msgspec.Struct, frozen=True):
     nodes_max: int = 8
     keys_max: int = 3
     faults: tuple[str, ...] = FaultPlan.KINDS
+    down_share: float = 0.25
+    """At most this share of the brokers (rounded down) crashes, for good or for a while."""
     horizon_s: float = 12.0
     settle_s: float = 120.0
 
@@ -119,8 +122,9 @@ class Schedule:
         kinds = tuple(kind for kind in self.bounds.faults if self.rng.below(2))
         if not kinds:
             return FaultPlan(self.seed)
+        harm = Harm(down_share_max=self.bounds.down_share)
         joiners = self.nodes[len(self.nodes) // 2 + 1 :]
-        plan = FaultPlan.random(self.seed, self.nodes, self.bounds.horizon_s, kinds, joiners=joiners)
+        plan = FaultPlan.random(self.seed, self.nodes, self.bounds.horizon_s, kinds, harm, joiners)
         first = self.nodes[0]  # the seed broker: who joins must find somebody
         kept = (f for f in plan.faults if not (isinstance(f, Crash | CrashRestart) and f.node == first))
         return FaultPlan(plan.seed, tuple(kept))

@@ -75,7 +75,8 @@ class Upkeep:
         tower = towers.by_key[link.me.key]
         towers.members[level] += 1
         tower.refusals.pop((level - 1, True), None)
-        if link.leaving or tower.leaving:
+        tower.leaving = tower.leaving or link.leaving  # told to leave while on its way in: it grows no further
+        if tower.leaving:
             return
         if self._presets:
             tower.looks[level] = CALM_LOOKS
@@ -161,7 +162,7 @@ class Upkeep:
     def _arm(self, now: float, tower: Tower, level: int) -> None:
         """The next look at ``level``: soon after a sign of disorder, or our coming, then twice as late each time."""
         interval = self._settings.walk_interval_s
-        if interval is not None and level < self._settings.membership_digits:
+        if interval is not None and level < self._settings.membership_digits and not tower.leaving:
             looks = tower.looks.get(level, 0)
             tower.looks[level] = min(looks + 1, CALM_LOOKS)
             wait = self._local.rng.uniform(0.75, 1.25) * interval / (1 << (CALM_LOOKS - looks))
@@ -174,7 +175,9 @@ class Upkeep:
             self._arm(now, tower, level)
 
     def _wait(self, now: float, tower: Tower, level: int, rightward: bool) -> None:
-        """Walk again, after a while."""
+        """Walk again, after a while; who leaves walks no more, and a timer would outlive its tower."""
+        if tower.leaving:
+            return
         refusals = tower.refusals.get((level, rightward), 0)
         tower.refusals[level, rightward] = refusals + 1
         mean = self._settings.retry_wait_s * (1 << min(refusals, BACKOFF_MAX))

@@ -1,4 +1,4 @@
-"""Anycast: one node of a range, by aggregated values (SELECT §3.4.2 Algorithms 1 and 2; overlay §4; architecture, decision 7).
+"""Anycast: one node of a range, by aggregated values (SELECT §3.4.2 Algorithms 1 and 2; overlay §4; docs/adr/0005).
 
     begin ─▶ walk: candidates ─▶ choose ─▶ ourselves, and we match now ─▶ Received … reply ─▶ Picked ─▶ Selected
                 ▲                  └─▶ another: Pick, with r := its range ∩ r            │ refused: rule ourselves out

@@ -207,7 +207,7 @@ def split(gap: Gap, _level: int) -> list[Charge]:
 
 
 def cluster_first(gap: Gap, level: int) -> list[Charge]:
-    """One piece for what is left of our neighbours' clusters, one for each of those clusters (architecture, decision 4).
+    """One piece for what is left of our neighbours' clusters, one for each of those clusters (docs/adr/0004).
 
     The gap has up to three zones: the rest of ``left``'s cluster, other clusters, the start of ``right``'s. Each goes as
     one piece to its farthest known node; a zone where none is known travels with the zone beside it, so that in the end the

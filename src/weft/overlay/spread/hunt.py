@@ -1,4 +1,4 @@
-"""The origin's side of Anycast: phases, timer, and the fall-back to Multicast (SELECT §3.4.1; architecture, decision 7).
+"""The origin's side of Anycast: phases, timer, and the fall-back to Multicast (SELECT §3.4.1; docs/adr/0005).
 
     phase 0   the Pick is on its way; ``Picked`` ends it, or its timer (a quarter of the query's time)
     phase 1   census: who in the range matches? (SELECT's InfoReq and InfoRep; half of it)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from rings import grown
 from skipgraph_bench import BARE, QUICK, Rings
 from weft.core.ids import NodeId
 from weft.core.machine import Outbox
@@ -194,3 +195,20 @@ def test_rings_that_start_whole_stay_as_they_are():
     rings.run(30)
     assert rings.wrong() == []
     assert rings.simulation.sent["SetR"] == 0
+
+
+def test_who_is_told_to_leave_on_its_way_in_grows_no_further():
+    """Else a walker of our kin could have it found level 1 while it leaves, and that level would outlive level 0."""
+    net = grown([1, 2], SkipGraph)
+    net.join(3)
+    while "SetR" not in net.kinds():
+        net.deliver(net.flying.pop(0))
+    net.leave(3)
+    net.arrive("SetR")
+    net.arrive("SetRAck")
+    towers = net.peers[3].levels.towers
+    assert [tower.leaving for tower in towers] == [True]
+    assert towers.below(1) == [], "nobody may found a ring by it"
+    net.settle()
+    assert list(towers) == []
+    assert net.peers[3].ring.links == {}

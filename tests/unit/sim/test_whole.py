@@ -1,0 +1,67 @@
+"""Rings that start whole are the rings that joins and updates would have made."""
+
+import pytest
+
+from rings import Net, grown, key
+from weft.core.ids import NodeId
+from weft.overlay.api import Found
+from weft.overlay.keys import number_key
+from weft.overlay.settings import Settings
+from weft.overlay.suzaku.machine import Suzaku
+from weft.sim.convergence import suzaku_converged
+from weft.sim.des.engine import Simulation
+from weft.sim.invariants import RingCheck
+from weft.sim.whole import whole_suzaku
+
+STILL = Settings(ping_interval_s=None, update_interval_s=None, lost_interval_s=None)
+QUICK = Settings(ping_interval_s=1.0, update_interval_s=1.0)
+
+
+def tables(net: Net) -> dict[int, object]:
+    """What a lookup or a multicast can see of each broker: fingers both ways, neighbours, left-neighbour list."""
+    seen = {}
+    for broker, peer in net.peers.items():
+        link = net.link(broker)
+        sides = [[entry.ref.key for entry in side(key(broker))] for side in (peer.rights, peer.lefts)]
+        seen[broker] = (sides, link.left.key, link.right.key, [known.key for known in link.lefts])
+    return seen
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 6, 9])
+def test_it_is_what_joins_produce(count):
+    joined = grown(range(1, count + 1), Suzaku, QUICK)
+    joined.run(120.0)
+    ready = Net(Suzaku)
+    ready.peers.update(whole_suzaku({NodeId(b): [key(b)] for b in range(1, count + 1)}, STILL))
+    assert tables(ready) == tables(joined)
+
+
+def test_brokers_with_several_keys_share_one_ring():
+    keys = {NodeId(b): [number_key(number, NodeId(b)) for number in range(b, 40, 5)] for b in (1, 2, 3, 4)}
+    peers = whole_suzaku(keys, STILL)
+    suzaku_converged(list(peers.values()))
+    RingCheck().at_rest(peers.values())
+    for node, held in keys.items():
+        assert sorted(peers[node].keys()) == sorted(held)
+
+
+def test_it_stays_as_it_is_under_upkeep():
+    peers = whole_suzaku({NodeId(b): [key(b)] for b in range(1, 14)}, QUICK)
+    simulation = Simulation(1)
+    for node, peer in peers.items():
+        simulation.add(node, peer)
+    simulation.run(until=30.0)
+    suzaku_converged(list(peers.values()))
+    RingCheck().at_rest(peers.values())
+    assert sum(simulation.sent.values()) > 0
+    assert "SetR" not in simulation.sent, "there was nothing to repair"
+
+
+def test_lookups_work_at_once():
+    net = Net(Suzaku)
+    net.peers.update(whole_suzaku({NodeId(b): [key(b)] for b in range(1, 17)}, STILL))
+    net.do(1, lambda peer, now, out: peer.lookup(now, key(9), out))
+    net.settle()
+    (found,) = net.heard(Found, 1)
+    assert found.at.key == key(9)
+    assert found.hops <= 3
