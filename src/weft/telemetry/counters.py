@@ -37,6 +37,9 @@ TABLE: dict[str, str] = {
     "weft_access_reloads_total": "Times that password file, keys and rules were loaded again",
     "weft_plugin_errors_total": "Calls of a plugin that raised, or answered what they may not",
     "weft_retained_refused_total": "Retained messages not kept because of a total limit",
+    "weft_admin_requests_total": "Requests to the admin interface",
+    "weft_admin_refused_total": "Requests and connections that the admin interface refused: no token, a foreign page, too many",
+    "weft_admin_errors_total": "Requests that the admin interface could not answer because of a mistake of ours",
 }
 """Name → help. A layer that counts something new adds its line here."""
 

@@ -71,7 +71,31 @@ def test_a_cursor_expires_unless_it_is_used():
     assert page == ["c"]
     _, cursor = book.read(200.0, "things", "", 1, lambda: ["a", "b", "c"], lambda key: (key,))
     with pytest.raises(Misuse, match="expired"):
-        book.read(200.0 + pages.SNAPSHOT_S, "things", cursor, 1, list, lambda key: (key,))
+        book.read(200.0 + pages.READING_S, "things", cursor, 1, list, lambda key: (key,))
+
+
+def test_a_page_may_be_asked_for_again():
+    book = Pages()
+    _, cursor = book.read(0.0, "things", "", 2, lambda: "abcdef", lambda key: (key,))
+    assert book.read(1.0, "things", cursor, 2, list, lambda key: (key,))[0] == ["c", "d"]
+    assert book.read(2.0, "things", cursor, 2, list, lambda key: (key,))[0] == ["c", "d"]
+    with pytest.raises(Misuse):
+        book.read(3.0, "things", "1.7.0", 2, list, lambda key: (key,))
+
+
+def test_a_long_source_is_read_only_as_far_as_it_is_asked_for(monkeypatch):
+    monkeypatch.setattr(pages, "SORTED_MAX", 5)
+    taken = []
+
+    def keys():
+        for number in range(1_000):
+            taken.append(number)
+            yield str(number)
+
+    page, cursor = Pages().read(0.0, "things", "", 10, keys, lambda key: (key,))
+    assert page == [str(number) for number in range(10)]
+    assert cursor is not None
+    assert len(taken) == 11
 
 
 def test_only_so_many_lists_are_read_at_once():
@@ -80,8 +104,8 @@ def test_only_so_many_lists_are_read_at_once():
     for number in count():
         _, cursor = book.read(number, "things", "", 1, lambda: ["a", "b"], lambda key: (key,))
         cursors.append(cursor)
-        assert len(book._snapshots) <= pages.SNAPSHOTS_MAX
-        if number > 2 * pages.SNAPSHOTS_MAX:
+        assert len(book._readings) <= pages.READINGS_MAX
+        if number > 2 * pages.READINGS_MAX:
             break
     with pytest.raises(Misuse):
         book.read(number, "things", cursors[0], 1, list, lambda key: (key,))

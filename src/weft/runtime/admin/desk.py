@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from weft.broker.admin import Pages
+from weft.broker.admin import Admin
 from weft.broker.broker import Broker
 from weft.core.errors import Misuse
 from weft.telemetry.gauges import Gauges
@@ -57,8 +57,7 @@ class Desk:
         self.reload = reload
         self.log_level = log_level or LogLevel()
         self.histograms = histograms or Histograms()
-        self.pages = Pages()
-        self.started_at = clock()
+        self.admin = Admin(broker, clock())
 
     def measure(self, gauges: Gauges) -> None:
         """What the host knows."""

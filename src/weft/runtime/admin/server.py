@@ -152,6 +152,8 @@ class AdminServer:
             return found if isinstance(found, Reply) else self._later(request, found)
         except Problem:
             raise
+        except Misuse as misuse:
+            raise Problem(400, str(misuse)) from misuse
         except Exception as error:
             raise self._mistake(request, error) from error
         finally:
@@ -162,6 +164,8 @@ class AdminServer:
             return await reply
         except Problem:
             raise
+        except Misuse as misuse:
+            raise Problem(400, str(misuse)) from misuse
         except Exception as error:
             raise self._mistake(request, error) from error
 
