@@ -1,7 +1,7 @@
 """What an operator may ask of a broker and tell it to do: pure functions, for the admin interface, tests, and whoever comes.
 
-Every answer is bounded: lists come in ``Pages``, details are cut where ``reports`` says so. What cannot be is a ``Misuse``; what is not
-there is None. Commands act as clients would, minus access rules; afterwards the driver has something to do.
+Every answer is bounded: lists come in ``Pages``, details are cut where ``reports`` says so. What cannot be is a ``Misuse``;
+what is not there is None. Commands act as clients would, minus access rules; afterwards the driver has something to do.
 """
 
 from collections.abc import Callable, Iterator
@@ -201,7 +201,7 @@ class Admin:
     # ------------------------------------------------------------------------------------------- subscriptions, routes
 
     def subscriptions(
-        self, now: float, cursor: str = "", limit: int = 100, client: str | None = None, filter: str | None = None
+        self, now: float, cursor: str = "", limit: int = 100, client: str | None = None, pattern: str | None = None
     ) -> SubscriptionPage:
         """All, or those of one client, or those with exactly this filter, matched or given."""
 
@@ -213,7 +213,7 @@ class Admin:
             if session is None:
                 return
             for subscription in session.subscriptions.values():
-                if filter is None or filter in (subscription.filter, subscription.given):
+                if pattern is None or pattern in (subscription.filter, subscription.given):
                     yield _subscription(session, subscription)
 
         items, after = self._pages.read(now, "subscriptions", cursor, _bounded(limit), keys, rows)
@@ -258,9 +258,9 @@ class Admin:
 
     # -------------------------------------------------------------------------------------------- retained, publishing
 
-    def retained(self, now: float, cursor: str = "", limit: int = 100, filter: str = "#") -> RetainedPage:
-        """Those whose topic matches ``filter``."""
-        _check(check_filter, filter)
+    def retained(self, now: float, cursor: str = "", limit: int = 100, pattern: str = "#") -> RetainedPage:
+        """Those whose topic matches the filter ``pattern``."""
+        _check(check_filter, pattern)
         retained = self.broker.retained
 
         def rows(topic: str) -> Iterator[RetainedSummary]:
@@ -268,7 +268,9 @@ class Admin:
             if found is not None:
                 yield _retained(found)
 
-        items, after = self._pages.read(now, "retained", cursor, _bounded(limit), lambda: retained.topics(filter), rows)
+        items, after = self._pages.read(
+            now, "retained", cursor, _bounded(limit), lambda: retained.topics(pattern), rows
+        )
         return RetainedPage(items, after)
 
     def retained_at(self, now: float, topic: str) -> RetainedDetail | None:

@@ -1,7 +1,8 @@
 """Sums over all sessions, for whoever looks: exact while that is quick, and counted round by round beyond.
 
-A million sessions take a good part of a second to add up, and nobody may wait for that. Past ``AT_ONCE_MAX`` sessions each look counts
-on for so many, and answers with the sums of the last whole round.
+A million sessions take a good part of a second to add up, and nobody may wait for that. Past ``AT_ONCE_MAX`` sessions each look
+counts on for so many, and answers with the sums of the last whole round; only the first look, if there are that many already,
+counts them all.
 """
 
 from collections.abc import Iterator
@@ -32,22 +33,20 @@ class Census:
     """In: the sessions. Out: ``Sums``."""
 
     def __init__(self) -> None:
-        self._known = Sums()
+        self._known: Sums | None = None
         self._growing = Sums()
         self._left: Iterator[Session] = iter(())
 
     def take(self, sessions: dict[str, Session]) -> Sums:
-        if len(sessions) <= AT_ONCE_MAX:
+        if len(sessions) <= AT_ONCE_MAX or self._known is None:
             sums = Sums()
             for session in sessions.values():
                 sums.add(session)
             self._known = sums
             return sums
-        counted = 0
-        for session in self._left:
+        for counted, session in enumerate(self._left, 1):
             self._growing.add(session)
-            counted += 1
-            if counted == AT_ONCE_MAX:
+            if counted >= AT_ONCE_MAX:
                 return self._known
         self._known, self._growing = self._growing, Sums()
         self._left = iter(list(sessions.values()))

@@ -1,9 +1,9 @@
 """Long lists in pages: each page costs a bounded time, whatever the length of the list and however few of it match.
 
-A list begins with a source of its keys (client ids, topics), which is read as far as pages have been asked for; what was read is
-remembered, so a page may be asked for again. Whatever is there from the first page to the last is listed exactly once; what is
-gone by the time its page is read is left out. A page may hold fewer items than asked for, even none, and still have a cursor: it
-has looked at ``SCANNED_MAX`` keys.
+A list begins with a source of its keys (client ids, topics), which is read as far as pages have been asked for; what was read
+is remembered, so a page may be asked for again. Whatever is there from the first page to the last is listed exactly once; what
+is gone by the time its page is read is left out. A page may hold fewer items than asked for, even none, and still have a
+cursor: it has looked at ``SCANNED_MAX`` keys.
 """
 
 from collections import OrderedDict

@@ -1,7 +1,7 @@
 """What a broker tells its operator: the answers of ``admin``, and what it may be asked to do, as values for any interface.
 
-Times are in seconds since the epoch (``_at``) or durations (``_s``); sizes are in bytes. Binary content travels as base64, which
-is what JSON makes of ``bytes``.
+Times are in seconds since the epoch (``_at``) or durations (``_s``); sizes are in bytes. Binary content travels as base64,
+which is what JSON makes of ``bytes``.
 """
 
 from typing import Annotated

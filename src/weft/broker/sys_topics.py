@@ -2,19 +2,20 @@
 
 While somebody subscribes below ``$SYS``, each topic whose value has changed is published every ``settings.sys_interval_s`` and
 retained, in memory only: a store would write old numbers for ever. While nobody does, all that happens is a sample of a few
-counters for the load averages; the first subscriber finds the values as of that sample, because a watcher of the routes puts them
-there before the retained messages are looked at.
+counters for the load averages; the first subscriber finds the values as of that sample, because a watcher of the routes puts
+them there before the retained messages are looked at.
 """
 
 import math
-from typing import TYPE_CHECKING
 
 from weft import __version__
 from weft.broker.census import Census
+from weft.broker.delivery import Deliverer
+from weft.broker.retained import Retained
+from weft.broker.routes import Routes
 from weft.mqtt.publication import Publication
-
-if TYPE_CHECKING:
-    from weft.broker.broker import Broker
+from weft.mqtt.session.session import Session
+from weft.telemetry.counters import Counters
 
 RESERVED = "$SYS"
 ROOT = "$SYS/broker/"
@@ -54,21 +55,33 @@ class SysTopics:
     ``deadline`` is 0 at first, that is at once: the first ``timeout`` starts the clock.
     """
 
-    def __init__(self, broker: "Broker") -> None:
-        self._broker = broker
-        self._interval_s = broker.settings.sys_interval_s
+    def __init__(
+        self,
+        interval_s: float,
+        sessions: dict[str, Session],
+        routes: Routes,
+        retained: Retained,
+        deliverer: Deliverer,
+        counters: Counters,
+    ) -> None:
+        self._interval_s = interval_s
+        self._sessions = sessions
+        self._routes = routes
+        self._retained = retained
+        self._deliverer = deliverer
+        self._counters = counters
         self.deadline: float | None = 0.0 if self._interval_s else None
         self._started_at: float | None = None
         self._now = 0.0
         self._counts = dict.fromkeys(AVERAGED, 0)
         self._loads = {(name, span): 0.0 for name in AVERAGED for span in SPANS}
         self._said: dict[str, str] = {}
-        self._heard = sum(map(_is_ours, broker.routes.filters()))
+        self._heard = sum(map(_is_ours, routes.filters()))
         """Filters below ``$SYS`` that have subscribers."""
         self._online_max = 0
         self._census = Census()
         if self._interval_s:
-            broker.routes.watchers.append(self._on_filter)
+            routes.watchers.append(self._on_filter)
 
     def timeout(self, now: float) -> None:
         """Sample; and if anybody listens, say what has changed."""
@@ -88,26 +101,24 @@ class SysTopics:
             self._say(is_delivered=False)
         elif not self._heard:
             for name in self._said:
-                self._broker.retained.delete(ROOT + name)
+                self._retained.delete(ROOT + name)
             self._said.clear()
 
     def _say(self, is_delivered: bool) -> None:
-        broker = self._broker
         for name, value in self.values().items():
             if self._said.get(name) == value:
                 continue
             self._said[name] = value
             publication = Publication(ROOT + name, value.encode(), retain=True)
-            broker.retained.set(publication, is_passing=True)
-            route = broker.routes.to(publication.topic)
+            self._retained.set(publication, is_passing=True)
+            route = self._routes.to(publication.topic)
             if is_delivered and not route.is_empty:
-                broker.deliverer.publish(self._now, publication, route)
+                self._deliverer.publish(self._now, publication, route)
 
     def values(self) -> dict[str, str]:
         """Name below ``$SYS/broker/`` → value, as of the last sample where it depends on time."""
-        broker = self._broker
-        sums = self._census.take(broker.sessions.by_client)
-        sessions, retained = len(broker.sessions.by_client), broker.retained
+        sums = self._census.take(self._sessions)
+        sessions, retained = len(self._sessions), self._retained
         self._online_max = max(self._online_max, sums.online)
         values = {
             "version": f"weft version {__version__}",
@@ -116,17 +127,17 @@ class SysTopics:
             "clients/connected": str(sums.online),
             "clients/disconnected": str(sessions - sums.online),
             "clients/maximum": str(self._online_max),
-            "subscriptions/count": str(broker.routes.subscriptions),
-            "shared_subscriptions/count": str(len(broker.routes.groups())),
+            "subscriptions/count": str(self._routes.subscriptions),
+            "shared_subscriptions/count": str(len(self._routes.groups())),
             "retained messages/count": str(retained.count),
             "store/messages/count": str(retained.count + sums.queued + sums.inflight),
-            "store/messages/bytes": str(retained.bytes + broker.deliverer.queued_bytes),
+            "store/messages/bytes": str(retained.bytes + self._deliverer.queued_bytes),
         }
         values |= {name: str(self._sum(counters)) for name, counters in COUNTED.items()}
         return values | {f"load/{name}/{span}": f"{load:.2f}" for (name, span), load in self._loads.items()}
 
     def _sum(self, names: tuple[str, ...]) -> int:
-        return sum(self._broker.counters[name] for name in names)
+        return sum(self._counters[name] for name in names)
 
     def _sample(self, now: float) -> None:
         """Exponential moving averages of what happened per minute."""

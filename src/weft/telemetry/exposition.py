@@ -59,7 +59,7 @@ def number(value: float) -> str:
         return "+Inf" if value > 0 else "-Inf"
     if value == int(value) and abs(value) < NUMBERS_EXACT:
         return str(int(value))
-    return repr(float(value)) if isinstance(value, float) else str(value)
+    return repr(value)
 
 
 def render(

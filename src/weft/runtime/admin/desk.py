@@ -1,6 +1,7 @@
 """What the handlers of the admin interface may use: the broker, and those parts of the process that its host lends them."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Literal
 
 from weft.broker.admin import Admin
 from weft.broker.broker import Broker
@@ -8,20 +9,20 @@ from weft.core.errors import Misuse
 from weft.telemetry.gauges import Gauges
 from weft.telemetry.histograms import Histograms
 
-LEVELS = ("debug", "info", "warning", "error")
+Level = Literal["debug", "info", "warning", "error"]
 
 
 class LogLevel:
     """The log's level: ``get`` and ``set`` are the host's; without them it cannot be changed."""
 
-    def __init__(self, get: Callable[[], str] = lambda: "info", put: Callable[[str], None] | None = None) -> None:
+    def __init__(self, get: Callable[[], Level] = lambda: "info", put: Callable[[Level], None] | None = None) -> None:
         self._get = get
         self._put = put
 
-    def get(self) -> str:
+    def get(self) -> Level:
         return self._get()
 
-    def set(self, level: str) -> None:
+    def set(self, level: Level) -> None:
         if self._put is None:
             raise Misuse("this process does not let its log level be changed")
         self._put(level)

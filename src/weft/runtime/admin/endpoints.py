@@ -2,8 +2,9 @@
 
 What is documented, in OpenAPI and for people, is this table. A handler answers at once, or with a coroutine if it must wait.
 """
+# ruff: noqa: ARG001 - all handlers share one signature
 
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 
@@ -25,14 +26,13 @@ from weft.broker.reports import (
     SubscriptionPage,
 )
 from weft.runtime.admin import process
-from weft.runtime.admin.desk import Desk
+from weft.runtime.admin.desk import Desk, Level
 from weft.runtime.admin.exchange import TEXT, Problem, Reply, json_reply
 from weft.runtime.admin.openapi import document
 from weft.runtime.admin.router import Asked, Endpoint
 from weft.telemetry import exposition
 from weft.telemetry.gauges import Gauges
 
-Level = Literal["debug", "info", "warning", "error"]
 Limit = Annotated[int, msgspec.Meta(ge=1, le=ITEMS_MAX, description="Items of a page; it may have fewer")]
 Cursor = Annotated[str, msgspec.Meta(max_length=64, description="From the page before; a list begins without one")]
 Contains = Annotated[str, msgspec.Meta(max_length=1_024, description="Only those whose name contains this")]
@@ -218,6 +218,7 @@ def _found(value: T | None, what: str) -> T:
 
 
 API = "/api/v1"
+ABSENT = (404,)
 TABLE = (
     Endpoint("GET", "/healthz", "The process lives", healthz, is_open=True),
     Endpoint("GET", "/readyz", "Clients may come; 503 while draining or if the store is broken", readyz, is_open=True),
@@ -225,20 +226,29 @@ TABLE = (
     Endpoint("GET", f"{API}/openapi.json", "This interface, described", openapi, dict[str, object]),
     Endpoint("GET", f"{API}/status", "The broker in a few numbers", status, Status),
     Endpoint("GET", f"{API}/limits", "Settings and limits in force", limits, LimitsInForce),
-    Endpoint("GET", f"{API}/clients", "Connected clients", list_clients, ClientPage, ClientQuery),
-    Endpoint("GET", f"{API}/clients/{{id}}", "A client and its session", get_client, ClientDetail, problems=(404,)),
-    Endpoint("DELETE", f"{API}/clients/{{id}}", "Disconnect a client", kick_client, Ended, ReasonQuery, problems=(404,)),
-    Endpoint("GET", f"{API}/sessions", "Sessions, of clients that are here or away", list_sessions, SessionPage, SessionQuery),
-    Endpoint("GET", f"{API}/sessions/{{id}}", "The same as clients/{id}", get_session, ClientDetail, problems=(404,)),
-    Endpoint("DELETE", f"{API}/sessions/{{id}}", "End a session and forget what was kept for it", discard_session, Ended, ReasonQuery, problems=(404,)),
+    Endpoint("GET", f"{API}/clients", "Clients that are connected", list_clients, ClientPage, ClientQuery),
+    Endpoint("GET", f"{API}/clients/{{id}}", "A client and its session", get_client, ClientDetail, problems=ABSENT),
+    Endpoint("DELETE", f"{API}/clients/{{id}}", "Disconnect a client", kick_client, Ended, ReasonQuery, problems=ABSENT),
+    Endpoint("GET", f"{API}/sessions", "Sessions, their clients here or away", list_sessions, SessionPage, SessionQuery),
+    Endpoint("GET", f"{API}/sessions/{{id}}", "The same as clients/{id}", get_session, ClientDetail, problems=ABSENT),
+    Endpoint(
+        "DELETE", f"{API}/sessions/{{id}}", "End a session and forget what was kept for it",
+        discard_session, Ended, ReasonQuery, problems=ABSENT,
+    ),
     Endpoint("GET", f"{API}/subscriptions", "Subscriptions", list_subscriptions, SubscriptionPage, SubscriptionQuery),
     Endpoint("GET", f"{API}/topics", "Filters that are subscribed to", list_topics, FilterPage, TopicQuery),
     Endpoint("GET", f"{API}/routes", "Who would get a message of this topic", get_route, RouteReport, RouteQuery),
     Endpoint("GET", f"{API}/retained", "Retained messages", list_retained, RetainedPage, RetainedQuery),
-    Endpoint("GET", f"{API}/retained/{{topic}}", "A topic's retained message", get_retained, RetainedDetail, problems=(404,)),
-    Endpoint("DELETE", f"{API}/retained/{{topic}}", "Delete a topic's retained message", delete_retained, Deleted, problems=(404,)),
+    Endpoint("GET", f"{API}/retained/{{topic}}", "What a topic retains", get_retained, RetainedDetail, problems=ABSENT),
+    Endpoint("DELETE", f"{API}/retained/{{topic}}", "Delete what a topic retains", delete_retained, Deleted, problems=ABSENT),
     Endpoint("POST", f"{API}/publish", "Publish a message on behalf of nobody", publish, Published, body=PublishOrder),
-    Endpoint("POST", f"{API}/reload", "Read configuration, users, rules and certificates again", reload, Reloaded, problems=(501,)),
+    Endpoint(
+        "POST", f"{API}/reload", "Read configuration, users, rules and certificates again",
+        reload, Reloaded, problems=(501,),
+    ),
     Endpoint("GET", f"{API}/log-level", "The log's level", get_log_level, LogLevelReport),
-    Endpoint("PUT", f"{API}/log-level", "Change the log's level until the next start", set_log_level, LogLevelReport, body=LogLevelReport),
+    Endpoint(
+        "PUT", f"{API}/log-level", "Change the log's level until the next start",
+        set_log_level, LogLevelReport, body=LogLevelReport,
+    ),
 )  # fmt: skip

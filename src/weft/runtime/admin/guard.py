@@ -1,8 +1,8 @@
 """Who may ask: a bearer token, or, without one, this machine only, and no browser that a foreign page has sent.
 
 Without a token the interface listens on loopback addresses only; ``require_token`` refuses any other. But a browser on this
-machine runs other people's pages, and they can send requests to 127.0.0.1. So, without a token, a request must name a local host
-in ``Host`` (a rebound DNS name is a foreign name), and if it says that a page has sent it (``Origin``, ``Sec-Fetch-Site``),
+machine runs other people's pages, and they can send requests to 127.0.0.1. So, without a token, a request names a local host in
+``Host`` (a rebound DNS name is a foreign name), and if it says that a page has sent it (``Origin``, ``Sec-Fetch-Site``),
 that page must be this very interface's own.
 """
 

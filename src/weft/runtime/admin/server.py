@@ -125,21 +125,20 @@ class AdminServer:
     def admit(self, request: Request) -> None:
         """Who may ask is decided before a body is read."""
         self.desk.broker.counters["weft_admin_requests_total"] += 1
-        endpoint: Endpoint | None = None
         try:
             endpoint, _ = self._router.find(request.method, request.path)
-        except Problem as problem:
-            missing = problem
-        else:
-            missing = None
-        if endpoint is None or not endpoint.is_open:
-            try:
-                self._guard.check(request.headers)
-            except Problem:
-                self.desk.broker.counters["weft_admin_refused_total"] += 1
-                raise
-        if missing is not None:
-            raise missing
+        except Problem:
+            self._check(request)  # who may not ask does not learn what there is
+            raise
+        if not endpoint.is_open:
+            self._check(request)
+
+    def _check(self, request: Request) -> None:
+        try:
+            self._guard.check(request.headers)
+        except Problem:
+            self.desk.broker.counters["weft_admin_refused_total"] += 1
+            raise
 
     def answer(self, request: Request) -> Reply | Awaitable[Reply]:
         """Decode, handle; a mistake of ours is a 500 and a line in the log, without its particulars in the answer."""
