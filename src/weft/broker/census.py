@@ -5,7 +5,7 @@ counts on for so many, and answers with the sums of the last whole round; only t
 counts them all.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -35,19 +35,26 @@ class Census:
     def __init__(self) -> None:
         self._known: Sums | None = None
         self._growing = Sums()
-        self._left: Iterator[Session] = iter(())
+        self._left: Iterator[Session] | None = None
+        """Of the round under way."""
 
     def take(self, sessions: dict[str, Session]) -> Sums:
-        if len(sessions) <= AT_ONCE_MAX or self._known is None:
-            sums = Sums()
-            for session in sessions.values():
-                sums.add(session)
-            self._known = sums
-            return sums
+        if self._known is None or len(sessions) <= AT_ONCE_MAX:
+            self._left = None
+            self._known = _sum(sessions.values())
+            return self._known
+        if self._left is None:
+            self._growing, self._left = Sums(), iter(list(sessions.values()))
         for counted, session in enumerate(self._left, 1):
             self._growing.add(session)
             if counted >= AT_ONCE_MAX:
                 return self._known
-        self._known, self._growing = self._growing, Sums()
-        self._left = iter(list(sessions.values()))
+        self._known, self._left = self._growing, None
         return self._known
+
+
+def _sum(sessions: Iterable[Session]) -> Sums:
+    sums = Sums()
+    for session in sessions:
+        sums.add(session)
+    return sums

@@ -2,7 +2,6 @@
 
 What is documented, in OpenAPI and for people, is this table. A handler answers at once, or with a coroutine if it must wait.
 """
-# ruff: noqa: ARG001 - all handlers share one signature
 
 from typing import Annotated, TypeVar
 
