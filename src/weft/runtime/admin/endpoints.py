@@ -3,7 +3,8 @@
 What is documented, in OpenAPI and for people, is this table. A handler answers at once, or with a coroutine if it must wait.
 """
 
-from typing import Annotated, TypeVar
+from functools import cache
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -119,6 +120,12 @@ def metrics(desk: Desk, asked: Asked) -> Reply:
 
 
 def openapi(desk: Desk, asked: Asked) -> Reply:
+    return described()
+
+
+@cache
+def described() -> Reply:
+    """The document never changes while we run."""
     return json_reply(document(TABLE))
 
 
@@ -222,7 +229,7 @@ TABLE = (
     Endpoint("GET", "/healthz", "The process lives", healthz, is_open=True),
     Endpoint("GET", "/readyz", "Clients may come; 503 while draining or if the store is broken", readyz, is_open=True),
     Endpoint("GET", "/metrics", "Counters, gauges and histograms, for Prometheus or as OpenMetrics", metrics),
-    Endpoint("GET", f"{API}/openapi.json", "This interface, described", openapi, dict[str, object]),
+    Endpoint("GET", f"{API}/openapi.json", "This interface, described", openapi, dict[str, Any]),
     Endpoint("GET", f"{API}/status", "The broker in a few numbers", status, Status),
     Endpoint("GET", f"{API}/limits", "Settings and limits in force", limits, LimitsInForce),
     Endpoint("GET", f"{API}/clients", "Clients that are connected", list_clients, ClientPage, ClientQuery),

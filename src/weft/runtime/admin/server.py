@@ -66,7 +66,7 @@ class AdminServer:
         loop = asyncio.get_running_loop()
         try:
             found = await loop.getaddrinfo(
-                self._host, self._port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE | socket.AI_NUMERICSERV
+                self._host or None, self._port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE | socket.AI_NUMERICSERV
             )
         except socket.gaierror as error:
             raise Misuse(f"the admin interface cannot listen on {self._host}: {error.strerror}") from error

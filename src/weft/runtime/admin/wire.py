@@ -5,8 +5,9 @@
        ▼                       ▼                            ▼                         ▼
      closed                 refused: the answer leaves, what still comes is thrown away for linger_s, closed
 
-Requests of one connection are answered one after another. While an answer waits for a slow reader, nothing more is read, so
-what a connection can hold is one chunk of the socket, one body and one answer.
+Requests of one connection are answered one after another, at most one in each turn of the loop: a thousand of them sent at once
+hold up nobody else. While an answer waits for a slow reader, nothing more is read, so what a connection can hold is one chunk
+of the socket, one body and one answer.
 """
 
 import asyncio
@@ -72,10 +73,15 @@ class Wire(asyncio.Protocol):
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=front.bounds.header_bytes_max)
         self._state = State.WAITING
         self._request: Request | None = None
+        self._problem: Problem | None = None
+        """Why it is not admitted."""
         self._body: list[bytes] = []
         self._body_bytes = 0
         self._blocked = False
         self._ended = False
+        self._reads = True
+        self._yields = False
+        """It goes on in the loop's next turn."""
         self._task: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self.trusted = False
@@ -105,7 +111,7 @@ class Wire(asyncio.Protocol):
         self._http.receive_data(b"")
         self._advance()
         has_halves = self._transport.can_write_eof()  # TLS has not
-        return has_halves and (self._state is State.ANSWERING or self._blocked)
+        return has_halves and (self._state is State.ANSWERING or self._blocked or self._yields)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._become(State.CLOSED, None)
@@ -115,25 +121,25 @@ class Wire(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         self._blocked = True
-        self._transport.pause_reading()
+        self._settle()
         self._arm(self._bounds.write_s)
 
     def resume_writing(self) -> None:
         self._blocked = False
         if self._state is State.CLOSED:
             return
-        self._transport.resume_reading()
         if self._state is State.READING:
             self._arm(self._bounds.request_s)
             self._advance()
         elif self._state is State.WAITING:
             self._arm(self._bounds.idle_s)
+        self._settle()
 
     # ------------------------------------------------------------------------------------------------ one request
 
     def _advance(self) -> None:
         """Take what has come, until more is needed, an answer is awaited, or a reader is slow."""
-        while self._state is State.READING and not self._blocked:
+        while self._state is State.READING and not self._blocked and not self._yields:
             try:
                 event = self._http.next_event()
                 if event is h11.NEED_DATA:
@@ -168,7 +174,14 @@ class Wire(asyncio.Protocol):
             key, text = name.decode("ascii"), value.decode("latin-1")
             headers[key] = f"{headers[key]}, {text}" if key in headers else text
         request = self._request = _request(event.method.decode("ascii"), event.target.decode("ascii"), headers)
-        self._front.admit(request)
+        self._problem = None
+        try:
+            self._front.admit(request)
+        except Problem as problem:
+            if "transfer-encoding" in headers or headers.get("content-length", "0") != "0":
+                raise  # its body is not worth reading
+            self._problem = problem
+            return
         self.trusted = True
         if int(headers.get("content-length", "0")) > self._bounds.body_bytes_max:  # h11 has checked that it is a number
             raise self._too_large()
@@ -189,14 +202,16 @@ class Wire(asyncio.Protocol):
         request.body = b"".join(self._body)
         self._become(State.ANSWERING, self._bounds.answer_s)
         try:
+            if self._problem is not None:
+                raise self._problem
             reply = self._front.answer(request)
         except Problem as problem:
             reply = problem.reply()
         if isinstance(reply, Reply):
             self._answer(reply, request.method)
             return
-        self._transport.pause_reading()
         self._task = asyncio.get_running_loop().create_task(self._answer_later(reply, request.method))
+        self._settle()
 
     async def _answer_later(self, reply: Awaitable[Reply], method: str) -> None:
         try:
@@ -204,25 +219,36 @@ class Wire(asyncio.Protocol):
         except Problem as problem:
             ready = problem.reply()
         self._task = None
-        if self._state is not State.ANSWERING:
-            return
-        if not self._blocked:
-            self._transport.resume_reading()
-        self._answer(ready, method)
-        self._advance()
+        if self._state is State.ANSWERING:
+            self._answer(ready, method)
 
     def _answer(self, reply: Reply, method: str) -> None:
         self._write(reply, method)
-        if self._http.our_state is h11.MUST_CLOSE or self._http.our_state is h11.CLOSED:
-            self.close()
-            return
-        if self._http.their_state is not h11.DONE:
-            self.close()
+        if self._http.our_state is not h11.DONE or self._http.their_state is not h11.DONE:
+            self.close()  # one of us does not keep the connection
             return
         self._http.start_next_cycle()
         self._request = None
-        # Part of the next request may be here already; ``_advance`` goes on, and finds out.
+        # Part of the next request may be here already: ``_go_on`` finds out.
         self._become(State.READING, self._bounds.write_s if self._blocked else self._bounds.request_s)
+        self._yields = True
+        self._settle()
+        asyncio.get_running_loop().call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        self._yields = False
+        self._advance()
+        self._settle()
+
+    def _settle(self) -> None:
+        """Read only what can be handled: what came before goes first."""
+        reads = not (self._blocked or self._yields or self._task is not None)
+        if reads is not self._reads and self._state is not State.CLOSED:
+            self._reads = reads
+            if reads:
+                self._transport.resume_reading()
+            else:
+                self._transport.pause_reading()
 
     def _write(self, reply: Reply, method: str = "GET", close: bool = False) -> None:
         headers = [
@@ -289,6 +315,7 @@ class Wire(asyncio.Protocol):
                 self._task.cancel()
                 self._task = None
             self._refuse(Problem(504, f"there was no answer within {self._bounds.answer_s:g} s"))
+            self._settle()
         else:
             self.close()
 
