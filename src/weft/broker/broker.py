@@ -20,6 +20,7 @@ from weft.broker.restoring import restore
 from weft.broker.sessions import SessionEnds
 from weft.broker.settings import BrokerSettings
 from weft.broker.subscribing import Subscribing
+from weft.broker.sys_topics import SysTopics
 from weft.broker.wills import WillDue
 from weft.mqtt.codec.packets import (
     Auth,
@@ -61,6 +62,14 @@ class Broker(Hub):
             Pingreq: on_pingreq,
             Disconnect: on_disconnect,
         }
+        self.sys_topics = SysTopics(
+            settings.sys_interval_s,
+            self.sessions.by_client,
+            self.routes,
+            self.retained,
+            self.deliverer,
+            self.counters,
+        )
         self._last_number = 0
         self._accepting: Quota | None = None
 
@@ -96,10 +105,8 @@ class Broker(Hub):
 
     @property
     def deadline(self) -> float | None:
-        timer, keepalive = self.timers.deadline, self.keepalives.deadline
-        if timer is None or keepalive is None:
-            return keepalive if timer is None else timer
-        return min(timer, keepalive)
+        deadlines = (self.timers.deadline, self.keepalives.deadline, self.sys_topics.deadline)
+        return min((deadline for deadline in deadlines if deadline is not None), default=None)
 
     def timeout(self, now: float) -> None:
         for token in self.timers.due(now):
@@ -117,6 +124,7 @@ class Broker(Hub):
                 connection = self.connections[token.number]
                 connection.disconnect(now, Reason.NOT_AUTHORIZED, "the token has expired")
         self.keepalives.timeout(now)
+        self.sys_topics.timeout(now)
 
     def committed(self, now: float, batch: int) -> None:
         """Journal batches up to ``batch`` are durable."""

@@ -22,8 +22,10 @@ class Retained:
         self.count = 0
         self.bytes = 0
         self._tree: NameTree[Publication] = NameTree()
+        self._passing: set[str] = set()
+        """Topics whose message no store has: ``$SYS``."""
 
-    def set(self, publication: Publication) -> bool:
+    def set(self, publication: Publication, is_passing: bool = False) -> bool:
         """Replace what its topic retains [MQTT-3.3.1-5]; an empty payload only deletes it [MQTT-3.3.1-6, MQTT-3.3.1-7].
 
         False if a total limit forbids it: then the old one is gone too, for it is not the last any more.
@@ -37,7 +39,9 @@ class Retained:
             self.counters["weft_retained_refused_total"] += 1
             return False
         self._store(publication)
-        if self.journal.keeps:
+        if is_passing:
+            self._passing.add(topic)
+        elif self.journal.keeps:
             self.journal.append(RetainedKept(topic, self.keeping.keep(publication)))
         return True
 
@@ -59,7 +63,9 @@ class Retained:
         self._tree.delete(topic)
         self.count -= 1
         self.bytes -= len(found.payload)
-        if self.journal.keeps:
+        if topic in self._passing:
+            self._passing.remove(topic)
+        elif self.journal.keeps:
             self.journal.append(RetainedGone(topic))
             self.keeping.drop(found)
         return True
@@ -70,6 +76,10 @@ class Retained:
             self._expire(topic)
             return None
         return found
+
+    def topics(self, filter_: str) -> Iterator[str]:
+        """Those that match, one by one: it may be left and resumed while messages come and go."""
+        return (topic for topic, _ in self._tree.match(filter_))
 
     def match(self, now: float, filter_: str) -> Iterator[Publication]:
         """Those whose topic matches, without the expired, which go now."""

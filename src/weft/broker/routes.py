@@ -163,6 +163,10 @@ class Routes:
         """Those with at least one subscriber, shared or not."""
         return iter(self._filters)
 
+    def subscribers(self, filter_: str) -> int:
+        """How many sessions have exactly this filter, shared or not."""
+        return self._filters.get(filter_, 0)
+
     def groups(self) -> list[Group]:
         return list(self._groups.values())
 

@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from weft import __version__
+from weft.cli import ctl, passwd, sim
 from weft.cli import doctor as examination
-from weft.cli import passwd, sim
 from weft.cli.exits import Lacking, run
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.add_typer(ctl.app, name="ctl")
 app.add_typer(sim.app, name="sim")
 app.command()(passwd.passwd)
 

@@ -41,6 +41,9 @@ TABLE: dict[str, str] = {
     "weft_websockets_refused_total": "WebSocket requests refused, and WebSockets closed because their framing was wrong",
     "weft_checks_refused_total": "CONNECTs denied because too many checks of credentials were waiting",
     "weft_retained_refused_total": "Retained messages not kept because of a total limit",
+    "weft_admin_requests_total": "Requests to the admin interface",
+    "weft_admin_refused_total": "Requests and connections that the admin interface refused: no token, a foreign page, too many",
+    "weft_admin_errors_total": "Requests that the admin interface could not answer because of a mistake of ours",
 }
 """Name → help. A layer that counts something new adds its line here."""
 
