@@ -4,6 +4,7 @@ weft ctl status                 the broker in a few numbers
 weft ctl clients|sessions|subscriptions|topics|retained
 weft ctl client ID|topic NAME   one of them
 weft ctl kick|discard ID, publish TOPIC MESSAGE, reload, limits, log-level
+weft ctl store …                a stopped broker's store (see ``store``)
 """
 
 import json
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from weft.cli import store
 from weft.cli.exits import Failed
 from weft.core.errors import Misuse
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from weft.cli.admin_client import AdminClient
 
 app = typer.Typer(help="Look at a running broker and tell it what to do.", rich_markup_mode=None, no_args_is_help=True)
+
+app.add_typer(store.app, name="store")
 
 DEFAULT = "http://127.0.0.1:9883"
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from weft.broker import records as r
+from weft.cli import main
 from weft.cli import store as cli
 from weft.cli.exits import run
 from weft.runtime.store.store import FILE, Durability, Store
@@ -23,6 +24,11 @@ def test_a_sound_store(folder, capsys):
     out = capsys.readouterr().out
     assert "schema 1" in out
     assert out.endswith("sound\n")
+
+
+def test_it_is_a_group_of_ctl(folder, capsys):
+    assert run(main.app, ["ctl", "store", "check", "--data-dir", str(folder)]) == 0
+    assert capsys.readouterr().out.endswith("sound\n")
 
 
 def test_a_sound_store_as_json(folder, capsys):
