@@ -82,33 +82,37 @@ class NameTree(Generic[T]):
                 yield topic, value
 
     def _walk(self, levels: list[str]) -> Iterator[str]:
-        stack: list[tuple[Node | str, int]] = [(self._root, 0)]
+        end = len(levels)
+        # Ways to look at, and where in the filter they are: copies, so that names may come and go meanwhile.
+        stack: list[tuple[list[Node | str], int]] = [([self._root], 0)]
         while stack:
-            node, at = stack.pop()
+            ways, at = stack[-1]
+            if not ways:
+                stack.pop()
+                continue
+            node = ways.pop()
             if isinstance(node, str):
-                if _fits(levels, at, node.split("/")):
+                if _fits(levels, at, node):
                     yield node
                 continue
             at = _along(levels, at, node.edge)
             if at < 0:
                 continue
-            if at == len(levels) or levels[at] == "#":
-                if node.name is not None:  # "#" includes its parent's own level (§4.7.1.2)
-                    yield node.name
-                if at == len(levels):
-                    continue
+            if node.name is not None and (at == end or levels[at] == "#"):  # also "#"'s parent level (§4.7.1.2)
+                yield node.name
+            if at == end:
+                continue
             wanted = levels[at]
             if wanted not in ("#", "+"):
                 way = node.ways.get(wanted)
                 if way is not None:
-                    stack.append((way, at + 1))
+                    stack.append(([way], at + 1))
                 continue
-            # At "#" the walk stays: it matches every level from here on. The copy is what lets names come and go meanwhile.
-            on = at if wanted == "#" else at + 1
-            if node is not self._root:
-                stack += [(way, on) for way in node.ways.values()]
-            else:  # [MQTT-4.7.2-1], [MQTT-4.7.2-1 (3.1.1)]
-                stack += [(way, on) for level, way in node.ways.items() if level[:1] != "$"]
+            if node is self._root:  # [MQTT-4.7.2-1], [MQTT-4.7.2-1 (3.1.1)]
+                ways = [way for level, way in node.ways.items() if level[:1] != "$"]
+            else:
+                ways = list(node.ways.values())
+            stack.append((ways, at if wanted == "#" else at + 1))  # "#" matches whatever follows: the walk stays at it
 
     def _grow(self, topic: str) -> None:
         levels = topic.split("/")
@@ -173,12 +177,11 @@ def _fork(edge: tuple[str, ...], levels: list[str], at: int, name: str) -> Node:
 
 def _common(one: list[str] | tuple[str, ...], start: int, other: list[str], at: int) -> int:
     """How far two runs of levels go together."""
-    count = 0
-    for mine, theirs in zip(one[start:], other[at:], strict=False):
-        if mine != theirs:
-            break
-        count += 1
-    return count
+    longest = min(len(one) - start, len(other) - at)
+    for count in range(longest):
+        if one[start + count] != other[at + count]:
+            return count
+    return longest
 
 
 def _along(levels: list[str], at: int, edge: tuple[str, ...]) -> int:
@@ -194,12 +197,15 @@ def _along(levels: list[str], at: int, edge: tuple[str, ...]) -> int:
     return at
 
 
-def _fits(levels: list[str], at: int, names: list[str]) -> bool:
-    """Whether the rest of the filter matches the rest of a name whose levels match up to ``at``."""
-    while at < len(levels):
-        if levels[at] == "#":
+def _fits(levels: list[str], at: int, name: str) -> bool:
+    """Whether the filter matches a name whose levels match up to ``at``."""
+    if at < len(levels) and levels[at] == "#":
+        return True
+    names = name.split("/")
+    for wanted in levels[at:]:
+        if wanted == "#":
             return True
-        if at == len(names) or levels[at] not in ("+", names[at]):
+        if at == len(names) or wanted not in ("+", names[at]):
             return False
         at += 1
     return at == len(names)

@@ -1,5 +1,7 @@
 """Values by name: what a filter finds, and what comes and goes meanwhile."""
 
+import tracemalloc
+
 import pytest
 
 from weft.broker.names import NameTree, Node
@@ -102,3 +104,14 @@ def test_a_walk_may_rest_while_names_come_and_go():
         made.set(f"a/{step}/x/y/deeper", "new")
     seen += [name for name, _ in walk]
     assert sorted(name for name in seen if name in stays) == sorted(stays)
+
+
+def test_a_name_costs_a_few_hundred_bytes():
+    made: NameTree[str] = NameTree()
+    tracemalloc.start()
+    try:
+        for number in range(20_000):
+            made.set(f"site/{number % 100}/device/{number}/temp", "value")
+        assert tracemalloc.get_traced_memory()[0] / 20_000 < 350
+    finally:
+        tracemalloc.stop()

@@ -1,5 +1,7 @@
 """Subscriptions by filter: what a topic finds, what is kept, what is given back."""
 
+import tracemalloc
+
 import pytest
 
 from weft.broker.trie import Trie
@@ -138,3 +140,16 @@ def test_a_hostile_set_of_filters_costs_no_more_than_its_nodes(tail):
     topic = Topic("/".join("a" * 10) + "/x")
     assert len(made.match(topic)) == (0 if tail else 1023)
     assert 0 < topic.levels.looked <= 4 * nodes(made)
+
+
+@pytest.mark.parametrize(("pattern", "bytes_max"), [("site/{}/device/{}/temp", 300), ("site/{}/+/{}/temp", 600)])
+def test_a_subscription_costs_a_few_hundred_bytes(pattern, bytes_max):
+    """With its string; a million of them fit."""
+    made: Trie[str, str] = Trie()
+    tracemalloc.start()
+    try:
+        for number in range(20_000):
+            made.add(pattern.format(number % 100, number), "key", "value")
+        assert tracemalloc.get_traced_memory()[0] / 20_000 < bytes_max
+    finally:
+        tracemalloc.stop()

@@ -90,9 +90,14 @@ def read_text(data: bytes, pos: int, end: int) -> tuple[str, int]:
     U+10FFFF [MQTT-1.5.4-1], [MQTT-1.5.3-1 (3.1.1)]. It leaves U+FEFF where it stands [MQTT-1.5.4-3], [MQTT-1.5.3-3 (3.1.1)].
     Control characters and non-characters may pass: the standard lets a receiver refuse them and does not ask it to.
     """
-    raw, stop = read_binary(data, pos, end)
+    start = pos + 2  # as read_binary does, without the call: every packet has strings
+    if start > end:
+        raise Malformed("the packet ends within the length of a string")
+    stop = start + (data[pos] << 8 | data[pos + 1])
+    if stop > end:
+        raise Malformed("a string is longer than its packet")
     try:
-        text = raw.decode()
+        text = data[start:stop].decode()
     except UnicodeDecodeError:
         raise Malformed("a string is not well-formed UTF-8") from None
     if "\0" in text:  # [MQTT-1.5.4-2], [MQTT-1.5.3-2 (3.1.1)]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.mqtt.codec.frames import FLAWS, bounds, split
+from weft.mqtt.codec.frames import FLAWS, bounds, count, split
 from weft.mqtt.codec.kinds import FROM_CLIENT, FROM_SERVER, Kind
 from weft.mqtt.codec.primitives import varint
 from weft.mqtt.codec.reasons import Malformed
@@ -13,6 +13,10 @@ def test_a_packet_is_found_when_it_is_whole():
     assert split(data, 2) == (0x30, 4, 7)
     assert split(data, 7) == (0xC0, 9, 9)
     assert [split(data[:end], 2) for end in range(2, 7)] == [None] * 5
+
+
+def test_whole_packets_are_counted():
+    assert [count(data) for data in (b"", b"\xc0\x00", b"\x30\x03\x00\x01a\xc0\x00" * 3)] == [0, 1, 6]
 
 
 def test_the_size_is_known_before_the_body_has_come():
