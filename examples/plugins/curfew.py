@@ -40,7 +40,7 @@ class Curfew(Plugin):
     def on_connected(self, now: float, subject: Subject) -> None:
         self._say(subject, b"online")
 
-    def on_disconnected(self, now: float, subject: Subject, why: str) -> None:
+    def on_disconnected(self, now: float, subject: Subject) -> None:
         self._say(subject, b"offline")
 
     def on_publish(self, now: float, subject: Subject, publication: Publication) -> Publication | Reason | None:

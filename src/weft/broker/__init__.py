@@ -11,5 +11,6 @@ Glossary
     route        who gets a topic's messages: computed once, thrown away when a subscription that matters changes
     journal      what must be durable before an acknowledgement leaves
     access       who may connect and what they may do
+    plugin       ``hooks``: somebody else's class that watches, changes and decides, inside a fence
     origin       where a connection came from: listener, transport, address, certificate
 """

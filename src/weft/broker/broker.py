@@ -183,6 +183,9 @@ class Broker(Hub):
         else:
             self.wills.left(session)
         self.sessions.closed(now, session)
+        if self.plugins and connection.subject is not None:
+            self.plugins.disconnected(now, connection.subject)
+            self.hear_plugins(now)
 
     def _connect_due(self, now: float, number: int) -> None:
         connection = self.connections.get(number)

@@ -224,6 +224,7 @@ class Greeting:
             and not connection.packet_bytes_max
             and limits.qos_max > 0
             and not limits.message_expiry_max_s
+            and not self.broker.plugins.sees_publish
         )
 
     def _opened(self, now: float, connection: Connection) -> None:
@@ -238,6 +239,9 @@ class Greeting:
         self._granted_until(connection)
         broker.routes.moved(session)
         broker.deliverer.resend(now, session)
+        if broker.plugins and connection.subject is not None:
+            broker.plugins.connected(now, connection.subject)
+            broker.hear_plugins(now)
 
     def _granted_until(self, connection: Connection) -> None:
         """A token's end is the connection's end, unless it is renewed."""

@@ -23,6 +23,7 @@ T = TypeVar("T")
 OUTBOX_MAX = 10_000
 """Messages that one plugin may have waiting for the broker."""
 TOPIC_BYTES_MAX = 65_535
+QOS = (0, 1, 2)
 
 REFUSED = Denied(Reason.IMPLEMENTATION_SPECIFIC_ERROR, "a plugin failed")
 WORK_FAILED = Denied(Reason.IMPLEMENTATION_SPECIFIC_ERROR, "a plugin's work failed")
@@ -47,7 +48,7 @@ class Plugin:
     def on_connected(self, now: float, subject: Subject) -> None:
         """A client is in."""
 
-    def on_disconnected(self, now: float, subject: Subject, why: str) -> None:
+    def on_disconnected(self, now: float, subject: Subject) -> None:
         """A client that was in is gone."""
 
     def on_publish(self, now: float, subject: Subject, publication: Publication) -> Publication | Reason | None:
@@ -55,15 +56,11 @@ class Plugin:
         return publication
 
     def on_subscribe(self, now: float, subject: Subject, request: Request) -> Request | Reason:
-        """After the access rules, per filter. The same or another request; a ``Reason`` (≥ 0x80) refuses it."""
+        """After the access rules, per filter. A request with the same filter goes on; a ``Reason`` (≥ 0x80) refuses it."""
         return request
 
     def on_unsubscribe(self, now: float, subject: Subject, filter_: str) -> None:
         """A client has unsubscribed."""
-
-    def on_deliver(self, now: float, subject: Subject, publication: Publication) -> Publication | None:
-        """Per receiver, hence the dearest hook: encodings can no longer be shared. None: not to him."""
-        return publication
 
     def may(self, subject: Subject, action: str, topic: str, qos: int) -> bool | None:
         """Beside the access rules: False refuses, True allows although no rule does, None leaves it to the rules.
@@ -92,11 +89,9 @@ class Plugins:
         self._publish = self._those("on_publish")
         self._subscribe = self._those("on_subscribe")
         self._unsubscribe = self._those("on_unsubscribe")
-        self._deliver = self._those("on_deliver")
         self._may = self._those("may")
         self.sees_publish = bool(self._publish)
         self.sees_subscribe = bool(self._subscribe)
-        self.sees_deliver = bool(self._deliver)
         self.decides = bool(self._may)
 
     def __len__(self) -> int:
@@ -131,8 +126,8 @@ class Plugins:
     def connected(self, now: float, subject: Subject) -> None:
         self._tell(now, self._connected, "on_connected", lambda plugin: plugin.on_connected(now, subject))
 
-    def disconnected(self, now: float, subject: Subject, why: str) -> None:
-        self._tell(now, self._disconnected, "on_disconnected", lambda plugin: plugin.on_disconnected(now, subject, why))
+    def disconnected(self, now: float, subject: Subject) -> None:
+        self._tell(now, self._disconnected, "on_disconnected", lambda plugin: plugin.on_disconnected(now, subject))
 
     def unsubscribed(self, now: float, subject: Subject, filter_: str) -> None:
         self._tell(
@@ -160,26 +155,12 @@ class Plugins:
                 if isinstance(answer, Reason):
                     _expect(answer >= Reason.UNSPECIFIED_ERROR)
                     return answer
-                _expect(isinstance(answer, Request))
-                request = answer
+                request = _like(request, answer)
             except Exception as error:  # noqa: BLE001 - as above
                 self._failed(now, plugin, "on_subscribe", error)
                 if id(plugin) not in self._passes:
                     return Reason.IMPLEMENTATION_SPECIFIC_ERROR
         return request
-
-    def deliver(self, now: float, subject: Subject, publication: Publication) -> Publication | None:
-        for plugin in self._deliver:
-            try:
-                answer = plugin.on_deliver(now, subject, publication)
-                if answer is None:
-                    return None
-                publication = _checked(answer)
-            except Exception as error:  # noqa: BLE001 - as above
-                self._failed(now, plugin, "on_deliver", error)
-                if id(plugin) not in self._passes:
-                    return None
-        return publication
 
     def may(self, now: float, subject: Subject, action: str, topic: str, qos: int) -> bool | None:
         """False if anybody says so; otherwise True if anybody does."""
@@ -241,6 +222,13 @@ def _nothing() -> None:
 def _expect(holds: bool) -> None:
     if not holds:
         raise TypeError("an answer that this method may not give")
+
+
+def _like(request: Request, answer: object) -> Request:
+    """What a plugin makes of a request has the same filter: the client could not unsubscribe from another."""
+    if not isinstance(answer, Request) or answer.filter != request.filter or answer.qos not in QOS:
+        raise TypeError("an answer that this method may not give")
+    return answer
 
 
 def _checked(publication: object) -> Publication:

@@ -10,6 +10,7 @@ from typing import Any
 
 from weft.broker.access.api import Authority, Origin
 from weft.broker.delivery import Deliverer
+from weft.broker.hooks import Plugins
 from weft.broker.journal import Journal
 from weft.broker.keepalive import KeepAlives
 from weft.broker.keeping import Keeping
@@ -33,6 +34,7 @@ class Hub(ABC):
         self.settings = settings
         self.limits = settings.limits
         self.authority = authority
+        self.plugins = Plugins.NONE
         self.rng = Rng(seed)
         self.journal = journal or Journal()
         self.counters = Counters()
@@ -56,6 +58,11 @@ class Hub(ABC):
         if publication.retain:
             self.retained.set(publication)
         return self.deliverer.publish(now, publication)
+
+    def hear_plugins(self, now: float) -> None:
+        """After a plugin was called: what it wants published."""
+        for publication in self.plugins.take(now):
+            self.publish(now, publication)
 
     def named(self, origin: Origin, topic: str) -> str:
         """A topic name, or a filter without its share, as the broker knows it: behind the listener's mount.

@@ -39,11 +39,25 @@ class Inbound:
         if refused is not None:
             self._refuse(connection, packet, refused)
             return
-        publication = self._publication(connection, now, topic, packet)
+        taken: Publication | Reason | None = self._publication(connection, now, topic, packet)
+        if broker.plugins.sees_publish and isinstance(taken, Publication):
+            taken = self._seen(connection, now, taken)
+        if isinstance(taken, Reason):
+            self._refuse(connection, packet, taken)
+            return
         before = len(broker.journal.records)
-        heard = broker.publish(now, publication)
+        heard = 1 if taken is None else broker.publish(now, taken)
         if packet.qos:
             self._acknowledge(connection, packet, heard, before)
+
+    def _seen(self, connection: Connection, now: float, publication: Publication) -> Publication | Reason | None:
+        """What plugins make of it; None: dropped, and acknowledged as if somebody had heard it."""
+        assert connection.subject is not None
+        answer = self.broker.plugins.publish(now, connection.subject, publication)
+        if answer is None:
+            self.broker.counters["weft_messages_dropped_plugin_total"] += 1
+        self.broker.hear_plugins(now)
+        return answer
 
     def _topic(self, connection: Connection, packet: Publish) -> str:
         """With aliases resolved (§3.3.2.3.4)."""

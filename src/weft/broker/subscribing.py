@@ -27,8 +27,10 @@ class Subscribing:
         before = len(self.broker.journal.records)
         codes: list[int] = []
         made: list[tuple[Subscription, Request, bool]] = []
-        for request in packet.requests:  # [MQTT-3.8.4-5]: as if each had come alone
-            outcome = self._judge(connection, request, identifier)
+        for asked in packet.requests:  # [MQTT-3.8.4-5]: as if each had come alone
+            request, outcome = asked, self._judge(connection, asked, identifier)
+            if self.broker.plugins.sees_subscribe and isinstance(outcome, Subscription):
+                request, outcome = self._seen(connection, now, asked, outcome, identifier)
             if isinstance(outcome, Subscription):
                 made.append((outcome, request, self.broker.sessions.subscribe(session, outcome)))
                 codes.append(outcome.qos)  # [MQTT-3.8.4-7]
@@ -39,6 +41,17 @@ class Subscribing:
         connection.acknowledge(answer, is_recorded=len(self.broker.journal.records) > before)
         for subscription, request, is_new in made:
             self._retained(connection, now, subscription, request, is_new)
+
+    def _seen(
+        self, connection: Connection, now: float, request: Request, outcome: Subscription, identifier: int
+    ) -> tuple[Request, Subscription | Reason]:
+        """What plugins make of a request that would be granted; one with other options is judged again."""
+        assert connection.subject is not None
+        answer = self.broker.plugins.subscribe(now, connection.subject, request)
+        self.broker.hear_plugins(now)
+        if isinstance(answer, Reason):
+            return request, answer
+        return (request, outcome) if answer is request else (answer, self._judge(connection, answer, identifier))
 
     def _judge(self, connection: Connection, request: Request, identifier: int) -> Subscription | Reason:
         """The subscription that ``request`` comes to, or why not."""
@@ -98,6 +111,11 @@ class Subscribing:
         assert session is not None
         before = len(self.broker.journal.records)
         codes = tuple(self._remove(connection, given) for given in packet.filters)
+        if self.broker.plugins and connection.subject is not None:
+            for given, code in zip(packet.filters, codes, strict=True):
+                if code is Reason.SUCCESS:
+                    self.broker.plugins.unsubscribed(now, connection.subject, given)
+            self.broker.hear_plugins(now)
         answer = encode(connection.version, Unsuback(packet.packet_id, codes))  # [MQTT-3.10.4-4, MQTT-3.10.4-5]
         connection.acknowledge(answer, is_recorded=len(self.broker.journal.records) > before)
 

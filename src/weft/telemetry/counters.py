@@ -15,6 +15,7 @@ TABLE: dict[str, str] = {
     "weft_messages_expired_total": "Messages whose expiry passed before they were delivered",
     "weft_messages_dropped_slow_total": "QoS 0 messages dropped because their subscriber does not read fast enough",
     "weft_messages_dropped_queue_total": "Messages dropped because a session's queue, or all queues together, were full",
+    "weft_messages_dropped_plugin_total": "Messages that a plugin dropped",
     "weft_messages_dropped_size_total": "Messages not sent because they exceed the client's maximum packet size",
     "weft_connections_opened_total": "Connections accepted",
     "weft_connections_refused_total": "Connections refused because of a total limit",

@@ -23,7 +23,7 @@ class Broken(Plugin):
     def fail(self, *args):
         raise RuntimeError("pencil")
 
-    on_connect = on_connected = on_disconnected = on_publish = on_subscribe = on_unsubscribe = on_deliver = may = fail
+    on_connect = on_connected = on_disconnected = on_publish = on_subscribe = on_unsubscribe = may = fail
 
 
 def plugins(*made: Plugin, on_error="refuse") -> Plugins:
@@ -38,11 +38,10 @@ def answering(**answers) -> Plugin:
 
 def test_a_plugin_that_overrides_nothing_changes_and_costs_nothing():
     one = plugins(Plugin({}))
-    assert (one.sees_publish, one.sees_subscribe, one.sees_deliver, one.decides) == (False, False, False, False)
+    assert (one.sees_publish, one.sees_subscribe, one.decides) == (False, False, False)
     assert one.connect(0.0, CREDENTIALS) is None
     assert one.publish(0.0, SUBJECT, MESSAGE) is MESSAGE
     assert one.subscribe(0.0, SUBJECT, REQUEST) is REQUEST
-    assert one.deliver(0.0, SUBJECT, MESSAGE) is MESSAGE
     assert one.may(0.0, SUBJECT, "publish", "a", 0) is None
     assert len(one) == 1
     assert len(Plugins.NONE) == 0
@@ -54,10 +53,9 @@ def test_the_methods_of_the_base_class_have_no_opinion():
     assert base.on_connect(0.0, CREDENTIALS) is None
     assert base.on_publish(0.0, SUBJECT, MESSAGE) is MESSAGE
     assert base.on_subscribe(0.0, SUBJECT, REQUEST) is REQUEST
-    assert base.on_deliver(0.0, SUBJECT, MESSAGE) is MESSAGE
     assert base.may(SUBJECT, "publish", "a", 0) is None
     base.on_connected(0.0, SUBJECT)
-    base.on_disconnected(0.0, SUBJECT, "why")
+    base.on_disconnected(0.0, SUBJECT)
     base.on_unsubscribe(0.0, SUBJECT, "a")
     base.changed()
 
@@ -68,18 +66,16 @@ def test_what_decides_fails_closed_and_what_watches_is_passed_over():
     assert one.may(0.0, SUBJECT, "publish", "a", 0) is False
     assert one.publish(0.0, SUBJECT, MESSAGE) is Reason.IMPLEMENTATION_SPECIFIC_ERROR
     assert one.subscribe(0.0, SUBJECT, REQUEST) is Reason.IMPLEMENTATION_SPECIFIC_ERROR
-    assert one.deliver(0.0, SUBJECT, MESSAGE) is None
     one.connected(0.0, SUBJECT)
-    one.disconnected(0.0, SUBJECT, "why")
+    one.disconnected(0.0, SUBJECT)
     one.unsubscribed(0.0, SUBJECT, "a/#")
-    assert one.counters["weft_plugin_errors_total"] == 8
+    assert one.counters["weft_plugin_errors_total"] == 7
 
 
 def test_messages_and_subscriptions_pass_a_broken_plugin_if_the_operator_says_so():
     one = plugins(Broken({}), on_error="pass")
     assert one.publish(0.0, SUBJECT, MESSAGE) is MESSAGE
     assert one.subscribe(0.0, SUBJECT, REQUEST) is REQUEST
-    assert one.deliver(0.0, SUBJECT, MESSAGE) is MESSAGE
     assert one.connect(0.0, CREDENTIALS) == REFUSED
     assert one.may(0.0, SUBJECT, "publish", "a", 0) is False
 
@@ -140,13 +136,12 @@ def test_messages_go_through_all_plugins_in_order():
     "answer", [7, "a/b", Reason.SUCCESS, Publication("", b""), Publication("a/#", b""), Publication("a\0", b"")]
 )
 def test_an_answer_that_a_method_may_not_give_is_an_error(answer):
-    one = plugins(answering(on_publish=answer, on_subscribe=answer, on_deliver=answer, may=answer, on_connect=answer))
+    one = plugins(answering(on_publish=answer, on_subscribe=answer, may=answer, on_connect=answer))
     assert one.publish(0.0, SUBJECT, MESSAGE) is Reason.IMPLEMENTATION_SPECIFIC_ERROR
     assert one.subscribe(0.0, SUBJECT, REQUEST) is Reason.IMPLEMENTATION_SPECIFIC_ERROR
-    assert one.deliver(0.0, SUBJECT, MESSAGE) is None
     assert one.may(0.0, SUBJECT, "publish", "a", 0) is False
     assert one.connect(0.0, CREDENTIALS) == REFUSED
-    assert one.counters["weft_plugin_errors_total"] == 5
+    assert one.counters["weft_plugin_errors_total"] == 4
 
 
 def test_a_subscription_is_changed_or_refused():
@@ -154,6 +149,11 @@ def test_a_subscription_is_changed_or_refused():
     assert plugins(answering(on_subscribe=lower)).subscribe(0.0, SUBJECT, REQUEST) is lower
     refused = plugins(answering(on_subscribe=Reason.NOT_AUTHORIZED)).subscribe(0.0, SUBJECT, REQUEST)
     assert refused is Reason.NOT_AUTHORIZED
+    for bad in (Request("b/#", 0), Request("a/#", 3)):  # another filter could not be unsubscribed from
+        assert (
+            plugins(answering(on_subscribe=bad)).subscribe(0.0, SUBJECT, REQUEST)
+            is Reason.IMPLEMENTATION_SPECIFIC_ERROR
+        )
 
 
 def test_one_no_outweighs_every_yes():

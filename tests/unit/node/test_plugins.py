@@ -47,7 +47,7 @@ def test_the_example_has_a_curfew(example):
 
 def test_the_example_tells_who_is_there(example):
     example.connected(NOON, subject("bob"))
-    example.disconnected(NOON, subject("bob"), "gone")
+    example.disconnected(NOON, subject("bob"))
     example.connected(NOON, subject("bob", "a/#"))
     said = example.take(NOON)
     assert [(each.topic, each.payload, each.retain) for each in said] == [

@@ -16,7 +16,7 @@ A section says for whom the lines below it are: ``all``, ``anonymous``, ``authen
 commas; ``write`` is the first three, ``read`` the last two, ``readwrite`` and ``all`` everything. ``%u`` is the user,
 ``%c`` the client id, ``%%`` a percent sign.
 
-A deny goes before every allow, wherever it stands (docs/adr: Access rules); where neither speaks, the default does. A
+A deny goes before every allow, wherever it stands (docs/adr/0011); where neither speaks, the default does. A
 subscription is asked about every topic that it could match: it is allowed if one allow rule covers all of them and no
 deny rule touches any.
 """

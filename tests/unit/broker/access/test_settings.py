@@ -1,8 +1,13 @@
 """The section's settings: defaults that are safe, and mistakes that are named with their line."""
 
+import re
+from pathlib import Path
+
+import msgspec
 import pytest
 
-from weft.broker.access.settings import AccessSettings
+from weft.broker.access import rules
+from weft.broker.access.settings import AccessSettings, JwtSettings, PluginSettings, ThrottleSettings
 from weft.core.errors import Misuse
 from weft.core.strict import parse
 
@@ -31,3 +36,41 @@ def test_mistakes_are_named_with_their_line(text, said):
     with pytest.raises(Misuse) as wrong:
         parse(text, AccessSettings)
     assert str(wrong.value).startswith(said)
+
+
+class Top(msgspec.Struct, forbid_unknown_fields=True):
+    """The part of a configuration that the pages are about."""
+
+    access: AccessSettings = AccessSettings()
+
+
+DOCS = Path(__file__).parents[4] / "docs"
+
+
+def blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.mark.parametrize("page", ["SECURITY.md", "PLUGINS.md"])
+def test_what_the_pages_show_is_accepted(page):
+    shown = blocks(page, "toml")
+    assert shown
+    for text in shown:
+        parse(text, Top)
+
+
+def test_the_defaults_that_the_page_shows_are_the_defaults():
+    (shown,) = (text for text in blocks("SECURITY.md", "toml") if "throttle" in text)
+    assert parse(shown, Top).value.access.throttle == AccessSettings().throttle
+
+
+def test_the_rules_that_the_page_shows_are_accepted():
+    (shown,) = (text for text in blocks("SECURITY.md", "acl") if "rules.acl" in text)
+    assert len(rules.parse(shown.encode(), "rules.acl")) == 3
+
+
+def test_every_setting_is_on_the_page():
+    page = (DOCS / "SECURITY.md").read_text(encoding="utf-8") + (DOCS / "PLUGINS.md").read_text(encoding="utf-8")
+    kinds = (AccessSettings, JwtSettings, ThrottleSettings, PluginSettings)
+    fields = [field for kind in kinds for field in kind.__struct_fields__]
+    assert [field for field in fields if field not in page] == []
