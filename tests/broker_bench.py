@@ -7,6 +7,8 @@ reads answers as values; what it got since it last looked is in ``got``.
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from weft.broker.access.api import Conversation, Credentials, Denied, Granted, Origin, Subject, Work
 from weft.broker.broker import Broker
 from weft.broker.connection import Connection
@@ -32,6 +34,7 @@ class Open:
             credentials.username
         )
         self.conversations: dict[str, Callable[[], Conversation]] = {}
+        self.banned: set[str | None] = set()
         self.forbidden: set[tuple[str, str]] = set()
         self.verdicts: list[Granted | Denied] = []
 
@@ -40,6 +43,9 @@ class Open:
 
     def admitted(self, now: float, credentials: Credentials, verdict: Granted | Denied) -> None:
         self.verdicts.append(verdict)
+
+    def stands(self, now: float, subject: Subject) -> bool:
+        return subject.granted.user not in self.banned
 
     def converse(self, now: float, method: str, credentials: Credentials) -> Conversation | None:
         make = self.conversations.get(method)
@@ -53,7 +59,7 @@ class Open:
 
 
 class Bench:
-    """The driver. ``commits``: journal batches are durable at once; else a test calls ``commit``."""
+    """The driver. ``commits``: journal batches are durable at once; else a test calls ``commit``. ``system``: with ``$SYS``."""
 
     def __init__(
         self,
@@ -64,12 +70,15 @@ class Bench:
         commits: bool = True,
         seed: int = 1,
         fast: bool = True,
+        system: bool = False,
     ) -> None:
         self.now = START
         self.commits = commits
         self.fast = fast
         self.authority = Open()
         self.records: list[Record] = []
+        if not system:
+            settings = msgspec.structs.replace(settings or BrokerSettings(), sys_interval_s=0.0)
         self.broker = Broker(settings or BrokerSettings(), self.authority, seed, Journal(keeps, holds))
         self.clients: dict[int, Client] = {}
 

@@ -144,11 +144,16 @@ class Broker(Hub):
             elif connection.routes or connection.heard_at >= now - 1.0:
                 connection.pause(PRESSURE)
 
-    def reloaded(self, now: float, authority: Authority | None = None) -> None:
-        """Access rules changed: what connections have cached is void."""
-        if authority is not None:
-            self.authority = authority
-        self.routes.forget()
+    def reloaded(self, now: float) -> None:
+        """Access rules changed: whoever would not be let in any more goes, and subscriptions that are not allowed end."""
+        for connection in list(self.connections.values()):
+            subject, session = connection.subject, connection.session
+            if subject is None or session is None:
+                continue
+            if self.authority.stands(now, subject):
+                self.review(session, subject)
+            else:
+                connection.disconnect(now, Reason.NOT_AUTHORIZED, "the access rules have changed")
 
     # Connections call
 

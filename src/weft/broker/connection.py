@@ -67,7 +67,7 @@ class Connection:
     __slots__ = (
         "_have", "_need", "_parts", "_pauses", "aliases", "broker", "client_id", "closing", "conversation", "generation",
         "granted", "heard_at", "held", "is_plain", "keep_alive_s", "method", "number", "origin", "out", "packet_bytes_max",
-        "pending", "problem_information", "quota", "routes", "session", "state", "subject", "version", "will",
+        "pending", "problem_information", "quota", "rights", "routes", "session", "state", "subject", "version", "will",
     )  # fmt: skip
 
     def __init__(self, broker: Hub, number: int, origin: Origin, now: float) -> None:
@@ -99,6 +99,8 @@ class Connection:
         self.routes: dict[bytes, Route] = {}
         """What ``hotpath`` knows of the topics that this client publishes to."""
         self.generation = -1
+        self.rights = -1
+        """The generation of routes, and the version of the access rules, that ``routes`` is of."""
         self._pauses = 0
         self._parts: list[bytes] = []
         self._have = self._need = 0

@@ -125,9 +125,11 @@ class Greeting:
         if sessions.is_full and connection.client_id not in sessions.by_client:
             self.broker.counters["weft_limits_hit_total"] += 1
             raise Refused(Reason.QUOTA_EXCEEDED, "no more sessions")
+        self._check_owner(connection, granted)
         self._takeover(now, connection.client_id)
         expiry_s = self._expiry(packet)
-        session, present = sessions.open(now, connection.client_id, packet.clean_start, expiry_s)
+        clean = packet.clean_start or self._is_elsewhere(connection)
+        session, present = sessions.open(now, connection.client_id, clean, expiry_s)
         self._link(connection, now, packet, session, will)
         self._welcome(connection, packet, present, expiry_s, data)
         self._opened(now, connection)
@@ -207,6 +209,17 @@ class Greeting:
         )
         connection.send(encode(V5, Connack(present, Reason.SUCCESS, properties)))
 
+    def _is_elsewhere(self, connection: Connection) -> bool:
+        """Behind another mount its subscriptions would mean other topics: that is another session."""
+        session = self.broker.sessions.by_client.get(connection.client_id)
+        return session is not None and session.mount not in (None, connection.origin.mount)
+
+    def _check_owner(self, connection: Connection, granted: Granted) -> None:
+        """A session of one user is not for another, who would get what was queued for him; nobody's is for anybody."""
+        session = self.broker.sessions.by_client.get(connection.client_id)
+        if session is not None and session.user is not None and session.user != granted.user:
+            raise Refused(Reason.NOT_AUTHORIZED, "the client identifier belongs to a session of another user")
+
     def _takeover(self, now: float, client_id: str) -> None:
         """Whoever holds ``client_id`` goes [MQTT-3.1.4-3], [MQTT-3.1.4-2 (3.1.1)]."""
         session = self.broker.sessions.by_client.get(client_id)
@@ -238,8 +251,10 @@ class Greeting:
             broker.keepalives.add(connection)
         self._granted_until(connection)
         broker.routes.moved(session)
+        assert connection.subject is not None
+        broker.review(session, connection.subject)
         broker.deliverer.resend(now, session)
-        if broker.plugins and connection.subject is not None:
+        if broker.plugins:
             broker.plugins.connected(now, connection.subject)
             broker.hear_plugins(now)
 

@@ -30,9 +30,8 @@ def receive(connection: Connection, now: float, data: bytes) -> int:  # noqa: C9
     """As ``Connection._walk``: handle the whole packets in ``data``; the answer is where the first incomplete one begins."""
     broker = connection.broker
     routes = connection.routes
-    if connection.generation != broker.routes.generation:
-        routes.clear()
-        connection.generation = broker.routes.generation
+    if connection.generation != broker.routes.generation or connection.rights != broker.authority.version:
+        _refresh(connection)
     five = connection.version == 5
     session = connection.session
     assert session is not None
@@ -129,15 +128,21 @@ def receive(connection: Connection, now: float, data: bytes) -> int:  # noqa: C9
         at = at_next
         if not connection.is_plain or connection.is_waiting:  # closed, or a verdict is awaited
             break
-        if connection.generation != broker.routes.generation:
-            routes.clear()
-            connection.generation = broker.routes.generation
+        if connection.generation != broker.routes.generation or connection.rights != broker.authority.version:
+            _refresh(connection)
     counters = broker.counters
     counters["weft_packets_received_total"] += packets + acknowledged
     counters["weft_messages_received_total"] += packets
     counters["weft_messages_delivered_total"] += delivered
     counters["weft_messages_unheard_total"] += unheard
     return at
+
+
+def _refresh(connection: Connection) -> None:
+    """A wildcard subscription came or went, or the access rules changed: what was known of topics is void."""
+    connection.routes.clear()
+    connection.generation = connection.broker.routes.generation
+    connection.rights = connection.broker.authority.version
 
 
 def _resolve(connection: Connection, key: bytes) -> Route | None:

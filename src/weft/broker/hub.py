@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from weft.broker.access.api import Authority, Origin
+from weft.broker.access.api import SHARE, SUBSCRIBE, Authority, Origin, Subject
 from weft.broker.delivery import Deliverer
 from weft.broker.hooks import Plugins
 from weft.broker.journal import Journal
@@ -16,6 +16,7 @@ from weft.broker.keepalive import KeepAlives
 from weft.broker.keeping import Keeping
 from weft.broker.notices import Notices
 from weft.broker.retained import Retained
+from weft.broker.rewrite import Rewriter
 from weft.broker.routes import Routes
 from weft.broker.sessions import Sessions
 from weft.broker.settings import BrokerSettings
@@ -24,6 +25,8 @@ from weft.broker.wills import Wills
 from weft.core.rand import Rng
 from weft.core.timers import Timers
 from weft.mqtt.publication import Publication
+from weft.mqtt.session.session import Session
+from weft.mqtt.topics import split_share
 from weft.telemetry.counters import Counters
 
 
@@ -35,6 +38,8 @@ class Hub(ABC):
         self.limits = settings.limits
         self.authority = authority
         self.plugins = Plugins.NONE
+        self.rewriter = Rewriter()
+        """Whoever composes a broker puts his own in place of these two, before the first connection."""
         self.rng = Rng(seed)
         self.journal = journal or Journal()
         self.counters = Counters()
@@ -65,11 +70,23 @@ class Hub(ABC):
             self.publish(now, publication)
 
     def named(self, origin: Origin, topic: str) -> str:
-        """A topic name, or a filter without its share, as the broker knows it: behind the listener's mount.
+        """A topic name as the broker knows it: behind the listener's mount, then rewritten. ``$`` topics are not mounted."""
+        mounted = origin.mount + topic if origin.mount and topic[0] != "$" else topic
+        return self.rewriter.published(mounted) if self.rewriter else mounted
 
-        ``$`` topics are the same for all.
-        """
-        return origin.mount + topic if origin.mount and topic[0] != "$" else topic
+    def filtered(self, origin: Origin, filter_: str) -> str:
+        """The same for a filter without its share."""
+        mounted = origin.mount + filter_ if origin.mount and filter_[0] != "$" else filter_
+        return self.rewriter.subscribed(mounted) if self.rewriter else mounted
+
+    def review(self, session: Session, subject: Subject) -> None:
+        """Subscriptions that the rules do not allow (any more) end: a session outlives the rights it was made with."""
+        for subscription in list(session.subscriptions.values()):
+            filter_ = split_share(subscription.given)[1]
+            actions = (SUBSCRIBE,) if subscription.group is None else (SUBSCRIBE, SHARE)
+            if not all(self.authority.may(subject, action, filter_, subscription.qos) for action in actions):
+                self.sessions.unsubscribe(session, subscription.name)
+                self.notices.say("info", "subscription ended by the rules", client=session.client_id, filter=filter_)
 
     @abstractmethod
     def hot(self, connection: Any, now: float, data: bytes) -> int:

@@ -129,6 +129,9 @@ class Authority(Protocol):
     def admitted(self, now: float, credentials: Credentials, verdict: Granted | Denied) -> None:
         """The verdict of an ``admit`` or of its ``Work``, when it is in: throttling counts failures here."""
 
+    def stands(self, now: float, subject: Subject) -> bool:
+        """After a change of the rules: would he still be let in?"""
+
     def converse(self, now: float, method: str, credentials: Credentials) -> Conversation | None:
         """None: no such authentication method."""
 

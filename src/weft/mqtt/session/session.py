@@ -52,7 +52,8 @@ class Session:
     def __init__(self, client_id: str, window: int) -> None:
         self.client_id = client_id
         self.user: str | None = None
-        self.mount = ""
+        self.mount: str | None = None
+        """The prefix of the listener that its client came through; None: not known since a restart."""
         self.expiry_s = 0.0
         """How long it outlives its connection; 0: not at all (§3.1.2.11.2)."""
         self.ends_at: float | None = None
