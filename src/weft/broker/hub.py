@@ -15,6 +15,7 @@ from weft.broker.keepalive import KeepAlives
 from weft.broker.keeping import Keeping
 from weft.broker.notices import Notices
 from weft.broker.retained import Retained
+from weft.broker.rewrite import Rewriter
 from weft.broker.routes import Routes
 from weft.broker.sessions import Sessions
 from weft.broker.settings import BrokerSettings
@@ -24,6 +25,9 @@ from weft.core.rand import Rng
 from weft.core.timers import Timers
 from weft.mqtt.publication import Publication
 from weft.telemetry.counters import Counters
+
+FIXED = ("share_strategy", "sys_interval_s")
+"""Settings that ``configure`` cannot change."""
 
 
 class Hub(ABC):
@@ -37,6 +41,8 @@ class Hub(ABC):
         self.journal = journal or Journal()
         self.counters = Counters()
         self.notices = Notices()
+        self.rewriter = Rewriter()
+        """Topic rewrite rules; the composition root puts them here before the first connection."""
         self.timers = Timers()
         self.dirty: list[Any] = []
         self.works: list[tuple[Any, Callable[[], Any]]] = []
@@ -58,11 +64,23 @@ class Hub(ABC):
         return self.deliverer.publish(now, publication)
 
     def named(self, origin: Origin, topic: str) -> str:
-        """A topic name, or a filter without its share, as the broker knows it: behind the listener's mount.
-
-        ``$`` topics are the same for all.
+        """A topic name as the broker knows it: rewritten, then behind the listener's mount. ``$`` topics are the same
+        for all.
         """
+        if self.rewriter:
+            topic = self.rewriter.published(topic)
         return origin.mount + topic if origin.mount and topic[0] != "$" else topic
+
+    def matching(self, origin: Origin, filter_: str) -> str:
+        """The same for a filter, without its share."""
+        if self.rewriter:
+            filter_ = self.rewriter.subscribed(filter_)
+        return origin.mount + filter_ if origin.mount and filter_[0] != "$" else filter_
+
+    def configure(self, settings: BrokerSettings) -> None:
+        """New choices and bounds, from now on; what was chosen at the start for good is in ``FIXED``."""
+        self.settings = self.deliverer.settings = settings
+        self.limits = self.deliverer.limits = self.retained.limits = self.sessions.limits = settings.limits
 
     @abstractmethod
     def hot(self, connection: Any, now: float, data: bytes) -> int:
