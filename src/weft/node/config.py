@@ -128,10 +128,11 @@ class LogSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     format: Literal["auto", "console", "json"] = "auto"
     """``auto``: for people on a terminal, JSON otherwise."""
     level: Literal["debug", "info", "warning", "error"] = "info"
+    """What is at least so important is written."""
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The top of the file."""
+    """What stands before the first table."""
 
     id: str = ""
     """The broker's name in logs, metrics and ``$SYS``; if missing, the machine's."""

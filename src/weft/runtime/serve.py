@@ -65,11 +65,12 @@ class Service:
         """From start to end; raises what ended it, if it was a failure."""
         loop = asyncio.get_running_loop()
         process.report_failures(loop)
-        process.raise_descriptors(self.config.broker.limits.connections_total_max)
+        process.raise_descriptors()
         self._start_parts()
         try:
             await self._open()
             self._handle_signals(loop)
+            process.warn_of_descriptors(self.config.broker.limits.connections_total_max)
             process.settle_memory()
             ready = self._ready()
             announce(ready)
@@ -200,7 +201,8 @@ class Service:
             lost = await asyncio.to_thread(self.durable.close, STORE_CLOSE_S)
             if lost:
                 log.error("records could not be written", records=lost)
-        log.info("ended")
+        if self._stopping.is_set():
+            log.info("ended")
 
 
 def doors_without_keys(config: Config) -> list[str]:
