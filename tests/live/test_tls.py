@@ -155,7 +155,9 @@ def test_a_revoked_certificate_is_refused_after_a_reload_and_connections_stay(lo
             assert await reader.readexactly(6) == b"before"
             authority.revoke(bad)
             authority.sign("localhost", "renewed.example", file="server.pem")
-            assert driven.listening[0].reload()
+            context = driven.listening[0].prepare()
+            assert context is not None
+            driven.listening[0].use(context)
             assert await is_refused(port, trusting(authority, bad))
             await echo(port, trusting(authority, good), "renewed.example")
             writer.write(b"after")
@@ -163,7 +165,7 @@ def test_a_revoked_certificate_is_refused_after_a_reload_and_connections_stay(lo
 
             server.write_text("no certificate")
             with pytest.raises(Misuse, match=r"server\.pem"):
-                driven.listening[0].reload()
+                driven.listening[0].prepare()
             await echo(port, trusting(authority, good), "renewed.example")
             writer.close()
 

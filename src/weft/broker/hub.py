@@ -29,6 +29,9 @@ from weft.mqtt.session.session import Session
 from weft.mqtt.topics import split_share
 from weft.telemetry.counters import Counters
 
+FIXED = ("share_strategy", "sys_interval_s")
+"""Settings that ``configure`` cannot change."""
+
 
 class Hub(ABC):
     """Everything but the connections. ``dirty`` and ``works`` hold connections for the driver."""
@@ -44,6 +47,8 @@ class Hub(ABC):
         self.journal = journal or Journal()
         self.counters = Counters()
         self.notices = Notices()
+        self.rewriter = Rewriter()
+        """Topic rewrite rules; the composition root puts them here before the first connection."""
         self.timers = Timers()
         self.dirty: list[Any] = []
         self.works: list[tuple[Any, Callable[[], Any]]] = []
@@ -69,16 +74,6 @@ class Hub(ABC):
         for publication in self.plugins.take(now):
             self.publish(now, publication)
 
-    def named(self, origin: Origin, topic: str) -> str:
-        """A topic name as the broker knows it: behind the listener's mount, then rewritten. ``$`` topics are not mounted."""
-        mounted = origin.mount + topic if origin.mount and topic[0] != "$" else topic
-        return self.rewriter.published(mounted) if self.rewriter else mounted
-
-    def filtered(self, origin: Origin, filter_: str) -> str:
-        """The same for a filter without its share."""
-        mounted = origin.mount + filter_ if origin.mount and filter_[0] != "$" else filter_
-        return self.rewriter.subscribed(mounted) if self.rewriter else mounted
-
     def review(self, session: Session, subject: Subject) -> None:
         """Subscriptions that the rules do not allow (any more) end: a session outlives the rights it was made with."""
         for subscription in list(session.subscriptions.values()):
@@ -87,6 +82,23 @@ class Hub(ABC):
             if not all(self.authority.may(subject, action, filter_, subscription.qos) for action in actions):
                 self.sessions.unsubscribe(session, subscription.name)
                 self.notices.say("info", "subscription ended by the rules", client=session.client_id, filter=filter_)
+
+    def named(self, origin: Origin, topic: str) -> str:
+        """A topic name as the broker knows it: rewritten, then behind the listener's mount; ``$`` topics stand in front."""
+        if self.rewriter:
+            topic = self.rewriter.published(topic)
+        return origin.mount + topic if origin.mount and topic[0] != "$" else topic
+
+    def matching(self, origin: Origin, filter_: str) -> str:
+        """The same for a filter, without its share."""
+        if self.rewriter:
+            filter_ = self.rewriter.subscribed(filter_)
+        return origin.mount + filter_ if origin.mount and filter_[0] != "$" else filter_
+
+    def configure(self, settings: BrokerSettings) -> None:
+        """New choices and bounds, from now on; what was chosen at the start for good is in ``FIXED``."""
+        self.settings = self.deliverer.settings = settings
+        self.limits = self.deliverer.limits = self.retained.limits = self.sessions.limits = settings.limits
 
     @abstractmethod
     def hot(self, connection: Any, now: float, data: bytes) -> int:

@@ -25,10 +25,10 @@ _REFERENCE = re.compile(r"\$(\d{1,3}|#)")
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """``filter`` → ``to``; for topics that are published (wills too), for filters that are subscribed to, or both."""
 
-    filter: str
-    to: str
-    publish: bool = True
-    subscribe: bool = True
+    filter: str  # with wildcards, each of which catches something
+    to: str  # with $1, $2, … for what + caught, and $# for what # caught
+    publish: bool = True  # whether it applies to what is published
+    subscribe: bool = True  # whether it applies to what is subscribed to
 
 
 class _Compiled:

@@ -35,7 +35,7 @@ class Sessions:
         wills: Wills,
     ) -> None:
         self.by_client: dict[str, Session] = {}
-        self._limits = limits
+        self.limits = limits
         self._timers = timers
         self._routes = routes
         self._deliverer = deliverer
@@ -44,11 +44,11 @@ class Sessions:
 
     @property
     def is_full(self) -> bool:
-        return len(self.by_client) >= self._limits.sessions_total_max
+        return len(self.by_client) >= self.limits.sessions_total_max
 
     def capped(self, expiry_s: float) -> float:
         """As long as the client wishes, and the configuration allows."""
-        return min(float(expiry_s), self._limits.session_expiry_max_s)
+        return min(float(expiry_s), self.limits.session_expiry_max_s)
 
     def open(self, now: float, client_id: str, clean: bool, expiry_s: float) -> tuple[Session, bool]:
         """The session of a client that has just been let in, not yet linked; and whether it was there before.
@@ -61,7 +61,7 @@ class Sessions:
             session = None
         present = session is not None  # [MQTT-3.1.2-5, MQTT-3.1.2-6]
         if session is None:
-            session = self.by_client[client_id] = Session(client_id, self._limits.inflight_max)
+            session = self.by_client[client_id] = Session(client_id, self.limits.inflight_max)
         session.ends_at = None
         self._timers.cancel(SessionEnds(client_id))
         survived = session.survives

@@ -75,7 +75,7 @@ class Subscribing:
             return Reason.NOT_AUTHORIZED
         if group is not None and not broker.authority.may(subject, SHARE, filter_, request.qos):
             return Reason.NOT_AUTHORIZED
-        matched = broker.filtered(connection.origin, filter_)
+        matched = broker.matching(connection.origin, filter_)
         name = matched if group is None else f"$share/{group}/{matched}"
         if name not in session.subscriptions and (
             len(session.subscriptions) >= limits.subscriptions_max
@@ -127,7 +127,7 @@ class Subscribing:
             group, filter_ = split_share(given)
         except Refused as refused:
             return refused.reason
-        matched = self.broker.filtered(connection.origin, filter_)
+        matched = self.broker.matching(connection.origin, filter_)
         name = matched if group is None else f"$share/{group}/{matched}"
         if self.broker.sessions.unsubscribe(connection.session, name):
             return Reason.SUCCESS

@@ -1,6 +1,6 @@
 """How a command ends: exit codes, the errors that carry them, and the one line that a user sees.
 
-    0 done    1 failed    2 wrong usage    3 something this machine lacks
+    0 done    1 failed    2 wrong usage    3 something this machine lacks    4 a port is taken
     5 the store cannot be used (damaged, in use, of a newer weft)    6 no space left on the disk
 
 A group raises; only ``run`` prints and chooses the code. Set ``WEFT_DEBUG=1`` to see the traceback behind a line.
@@ -15,6 +15,7 @@ from enum import IntEnum
 import typer
 
 from weft.core.errors import Misuse
+from weft.runtime.errors import PortTaken
 from weft.runtime.store.errors import NO_SPACE, StoreError, StoreFull
 
 TYPER_INTERRUPTED = 130  # typer catches Ctrl-C inside a command and answers with this
@@ -27,6 +28,7 @@ class Code(IntEnum):
     FAILED = 1
     USAGE = 2
     LACKING = 3
+    PORT_TAKEN = 4
     STORE = 5
     DISK = 6
 
@@ -46,6 +48,7 @@ CODES: tuple[tuple[type[Exception], Code], ...] = (
     (Lacking, Code.LACKING),
     (Failed, Code.FAILED),
     (Misuse, Code.USAGE),
+    (PortTaken, Code.PORT_TAKEN),
     (StoreFull, Code.DISK),
     (StoreError, Code.STORE),
     (OSError, Code.FAILED),

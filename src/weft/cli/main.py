@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from weft import __version__
-from weft.cli import ctl, passwd, sim
+from weft.cli import broker, config, ctl, passwd, sim
 from weft.cli import doctor as examination
 from weft.cli.exits import Lacking, run
 
@@ -21,6 +21,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.command()(broker.broker)
+app.add_typer(config.app, name="config")
 app.add_typer(ctl.app, name="ctl")
 app.add_typer(sim.app, name="sim")
 app.command()(passwd.passwd)

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
+from msgspec.structs import replace
 
+from weft.broker.access.settings import AccessSettings
 from weft.broker.rewrite import Rewriter, Rule, check
 from weft.broker.settings import BrokerSettings, Count, Seconds
 from weft.core.errors import Misuse
@@ -105,10 +107,10 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What survives a restart, and how surely. The files are in ``data_dir``; without one nothing is kept."""
 
     durability: Literal["always", "interval", "none"] = "always"
-    """``always``: what was acknowledged is on disk before; ``interval``: up to ``interval_ms`` of it may be lost in a
-    crash; ``none``: nothing is kept."""
-    interval_ms: Count = 200
-    """How often an ``interval`` store writes."""
+    """``always``: what is acknowledged is on the disk before; ``interval``: it is written at once and on the disk within
+    ``interval_ms``, so a power cut may take that much; ``none``: the system decides when it reaches the disk."""
+    interval_ms: Count = 1_000
+    """How often an ``interval`` store makes sure of the disk."""
 
 
 class AdminSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -126,10 +128,11 @@ class LogSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     format: Literal["auto", "console", "json"] = "auto"
     """``auto``: for people on a terminal, JSON otherwise."""
     level: Literal["debug", "info", "warning", "error"] = "info"
+    """What is at least so important is written."""
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The top of the file."""
+    """What stands before the first table."""
 
     id: str = ""
     """The broker's name in logs, metrics and ``$SYS``; if missing, the machine's."""
@@ -142,6 +145,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     broker: BrokerSettings = BrokerSettings()
     listener: list[Listener] = []
     store: StoreSettings = StoreSettings()
+    access: AccessSettings = AccessSettings()
     admin: AdminSettings = AdminSettings()
     log: LogSettings = LogSettings()
     rewrite: list[Rule] = []
@@ -158,8 +162,8 @@ DEFAULT_LISTENER = Listener("mqtt://127.0.0.1:1883")
 
 
 def read(path: Path) -> Config:
-    """The file at ``path``, checked; ``Misuse`` names file and line."""
-    return checked(load(path, Config))
+    """The file at ``path``, checked; ``Misuse`` names file and line. File names in it are relative to its folder."""
+    return anchored(checked(load(path, Config)), path.parent)
 
 
 def read_text(text: str, path: str = FILE_NAME) -> Config:
@@ -197,6 +201,21 @@ def checked(document: Document[Config]) -> Config:
         except Misuse as error:
             raise document.wrong(("rewrite", position, "filter"), str(error)) from error
     return config
+
+
+def anchored(config: Config, folder: Path) -> Config:
+    """With every file name made independent of the current directory. Those of ``access`` are read by their own reader."""
+
+    def at(name: str) -> str:
+        return str(folder / name) if name else ""
+
+    def placed(tls: TlsSettings) -> TlsSettings:
+        sni = [replace(each, cert=at(each.cert), key=at(each.key)) for each in tls.sni]
+        return replace(tls, cert=at(tls.cert), key=at(tls.key), ca=at(tls.ca), crl=at(tls.crl), sni=sni)
+
+    listeners = [each if each.tls is None else replace(each, tls=placed(each.tls)) for each in config.listener]
+    admin = replace(config.admin, token_file=at(config.admin.token_file))
+    return replace(config, listener=listeners, admin=admin, data_dir=at(config.data_dir))
 
 
 def problem(listener: Listener) -> tuple[str, str] | None:

@@ -11,8 +11,6 @@ negotiated, so a reserved bit is an error.
 
 from typing import NamedTuple
 
-import numpy as np
-
 CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 """Opcodes (§5.2)."""
 
@@ -65,6 +63,8 @@ def unmask(data: bytes, mask: bytes) -> bytes:
     if size < _LARGE:
         key = (mask * (size // 4 + 1))[:size]
         return (int.from_bytes(data, "little") ^ int.from_bytes(key, "little")).to_bytes(size, "little")
+    import numpy as np  # 20 MB that a broker without large WebSocket messages need not carry
+
     whole = size & ~3
     words = np.frombuffer(data, np.uint32, whole >> 2) ^ np.frombuffer(mask, np.uint32)[0]
     unmasked: bytes = words.tobytes()

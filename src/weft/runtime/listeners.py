@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 from functools import partial
 
 from weft.node.config import Listener
@@ -70,12 +71,14 @@ class Listening:
             sockets.remove_unix(self._endpoint.path)
         self._accepting, self._servers, self._sockets = [], [], []
 
-    def reload(self) -> bool:
-        """Read the certificates again; False: there are none. ``Misuse`` leaves the old ones."""
-        if self._tls is None:
-            return False
-        self._tls.reload()
-        return True
+    def prepare(self) -> ssl.SSLContext | None:
+        """Read the certificates again, without using them yet; None: there are none."""
+        return self._tls.build() if self._tls is not None else None
+
+    def use(self, context: ssl.SSLContext) -> None:
+        """For handshakes from now on."""
+        assert self._tls is not None
+        self._tls.context = context
 
     def _make(self, origins: Origins) -> Link:
         if self._endpoint.is_websocket:

@@ -6,8 +6,9 @@ A field whose name sounds like a secret is never written, whoever puts it there.
 import logging
 import sys
 from collections.abc import MutableMapping
-from typing import Any
+from typing import Any, Literal
 
+import msgspec
 import structlog
 
 from weft.node.config import LogSettings
@@ -15,11 +16,15 @@ from weft.node.config import LogSettings
 SECRET = ("password", "token", "secret", "authorization", "payload", "private_key")
 VALUE_CHARS_MAX = 1_000
 
+Level = Literal["debug", "info", "warning", "error"]
+
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
 def configure(settings: LogSettings, name: str = "") -> None:
     """May be called again: a reload changes level and format."""
+    global _current  # noqa: PLW0603 - there is one log, as there is one standard error
+    _current = (settings, name)
     as_json = settings.format == "json" or (settings.format == "auto" and not sys.stderr.isatty())
     render: Any = structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer()
     processors: list[Any] = [
@@ -41,6 +46,19 @@ def configure(settings: LogSettings, name: str = "") -> None:
         structlog.contextvars.bind_contextvars(broker=name)
     # asyncio and uvloop report a connection's failures with tracebacks; ours say the same in one line
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+
+
+_current = (LogSettings(), "")
+
+
+def level() -> Level:
+    return _current[0].level
+
+
+def set_level(chosen: Level) -> None:
+    """Until the next reload or restart."""
+    settings, name = _current
+    configure(msgspec.structs.replace(settings, level=chosen), name)
 
 
 def _keep_short_and_secret(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

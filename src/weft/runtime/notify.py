@@ -2,6 +2,7 @@
 
 import os
 import socket
+import time
 
 MESSAGE_BYTES_MAX = 1_024
 
@@ -18,8 +19,8 @@ class Notifier:
     def ready(self, status: str) -> None:
         self._send(f"READY=1\nSTATUS={status}")
 
-    def reloading(self, monotonic_us: int) -> None:
-        self._send(f"RELOADING=1\nMONOTONIC_USEC={monotonic_us}")
+    def reloading(self) -> None:
+        self._send(f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}")
 
     def status(self, text: str) -> None:
         self._send(f"STATUS={text}")

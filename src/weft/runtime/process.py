@@ -5,6 +5,7 @@ exists when it is ready is frozen, and the young generation is larger than Pytho
 """
 
 import asyncio
+import contextlib
 import gc
 import resource
 from typing import Any
@@ -28,12 +29,17 @@ def new_loop() -> asyncio.AbstractEventLoop:
     return uvloop.new_event_loop()
 
 
-def raise_descriptors(connections_max: int) -> None:
-    """As many descriptors as the hard limit allows; a warning if that is less than what is configured."""
+def raise_descriptors() -> None:
+    """As many file descriptors as the hard limit allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard != resource.RLIM_INFINITY and soft < hard:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-        soft = hard
+    if soft != hard:
+        with contextlib.suppress(ValueError, OSError):  # some systems refuse "unlimited"
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def warn_of_descriptors(connections_max: int) -> None:
+    """If there are fewer than connections could come."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and connections_max + RESERVED > soft:
         log.warning(
             "fewer file descriptors than connections",

@@ -1,7 +1,7 @@
 """TLS of listeners: contexts from files, several certificates by server name, client certificates, reload.
 
-``Tls`` holds the context that new handshakes use. ``reload`` reads all files again and swaps it only if everything
-could be read; connections that exist keep what they have.
+``Tls`` holds the context that new handshakes use. To reload is to ``build`` another one from the files and to put it in
+its place, if that succeeded; connections that exist keep what they have.
 """
 
 import ssl
@@ -22,13 +22,10 @@ class Tls:
     def __init__(self, settings: TlsSettings, protocols: list[str]) -> None:
         self._settings = settings
         self._protocols = protocols
-        self.context = self._build()
+        self.context = self.build()
 
-    def reload(self) -> None:
-        """Read the files again; ``Misuse`` leaves everything as it was."""
-        self.context = self._build()
-
-    def _build(self) -> ssl.SSLContext:
+    def build(self) -> ssl.SSLContext:
+        """From the files as they are now; ``Misuse`` names the one that cannot be used."""
         settings = self._settings
         context = self._context(settings.cert, settings.key)
         names = {sni.name.lower(): self._context(sni.cert, sni.key) for sni in settings.sni}

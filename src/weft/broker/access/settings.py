@@ -25,17 +25,17 @@ class JwtSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     where              which field of CONNECT carries the token
     """
 
-    algorithms: Annotated[list[Algorithm], msgspec.Meta(min_length=1)]
-    jwks_file: str | None = None
-    public_key_file: str | None = None
-    secret_file: str | None = None
-    issuer: str | None = None
-    audience: str | None = None
+    algorithms: Annotated[list[Algorithm], msgspec.Meta(min_length=1)]  # those that a token may be signed with
+    jwks_file: str | None = None  # a JSON web key set
+    public_key_file: str | None = None  # a public key in PEM
+    secret_file: str | None = None  # the secret of the HS algorithms
+    issuer: str | None = None  # what ``iss`` must be
+    audience: str | None = None  # what ``aud`` must contain; a token with an audience is refused if none is set here
     user_claim: str = "sub"
     roles_claim: str | None = None
     superuser_claim: str | None = None
-    leeway_s: Annotated[float, msgspec.Meta(ge=0, le=600)] = 30.0
-    require_expiry: bool = True
+    leeway_s: Annotated[float, msgspec.Meta(ge=0, le=600)] = 30.0  # by which clocks may differ
+    require_expiry: bool = True  # whether a token without ``exp`` is refused
     where: Literal["password", "username"] = "password"
 
 
@@ -46,13 +46,13 @@ class ThrottleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     on up to ``wait_max_s``; ``forgive_s`` without a failure gives one back.
     """
 
-    enabled: bool = True
-    address_failures: Count = 20
-    user_failures: Count = 20
-    forgive_s: Annotated[float, msgspec.Meta(gt=0)] = 10.0
-    wait_s: Annotated[float, msgspec.Meta(gt=0)] = 1.0
-    wait_max_s: Annotated[float, msgspec.Meta(gt=0)] = 300.0
-    entries_max: Count = 50_000
+    enabled: bool = True  # whether failures are counted at all
+    address_failures: Count = 20  # free failures of an address
+    user_failures: Count = 20  # free failures of a user name
+    forgive_s: Annotated[float, msgspec.Meta(gt=0)] = 10.0  # without a failure for so long, one is given back
+    wait_s: Annotated[float, msgspec.Meta(gt=0)] = 1.0  # the first wait past the free failures; it doubles
+    wait_max_s: Annotated[float, msgspec.Meta(gt=0)] = 300.0  # the longest wait
+    entries_max: Count = 50_000  # addresses and names that are remembered
 
 
 class PluginSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -62,9 +62,9 @@ class PluginSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     refused.
     """
 
-    use: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")]
-    settings: dict[str, Any] = {}
-    on_error: Literal["refuse", "pass"] = "refuse"
+    use: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")]  # module:Class
+    settings: dict[str, Any] = {}  # what the class is given
+    on_error: Literal["refuse", "pass"] = "refuse"  # what happens to a message or subscription at which it raised
 
 
 class AccessSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -79,16 +79,16 @@ class AccessSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     remember_s         how long a right password need not be hashed again; 0: never
     """
 
-    password_file: str | None = None
+    password_file: str | None = None  # users, made with weft passwd
     jwt: JwtSettings | None = None
     certificate_user: Literal["common-name", "dns", "email", "uri"] | None = None
     scram: bool = True
     anonymous: bool | None = None
-    superusers: list[str] = []
+    superusers: list[str] = []  # users to whom no rule applies
     roles: dict[str, list[str]] = {}
     acl_file: str | None = None
     default: Literal["allow", "deny"] | None = None
     remember_s: Seconds = 60.0
-    remember_max: CountOrNone = 10_000
+    remember_max: CountOrNone = 10_000  # how many right passwords are remembered
     throttle: ThrottleSettings = ThrottleSettings()
     plugins: list[PluginSettings] = []
