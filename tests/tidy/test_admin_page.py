@@ -16,7 +16,9 @@ def endpoints() -> str:
     for endpoint in TABLE:
         query = [f"`{field}`" for field in endpoint.query.__struct_fields__] if endpoint.query else []
         body = [f"`{field}`" for field in endpoint.body.__struct_fields__] if endpoint.body else []
-        lines.append(f"| `{endpoint.method} {endpoint.path}` | {endpoint.summary} | {', '.join(query)} | {', '.join(body)} |")
+        lines.append(
+            f"| `{endpoint.method} {endpoint.path}` | {endpoint.summary} | {', '.join(query)} | {', '.join(body)} |"
+        )
     return "\n".join(lines)
 
 
