@@ -6,7 +6,7 @@ from weft.broker.broker import Broker
 from weft.broker.settings import BrokerSettings
 from weft.mqtt.codec.encode import encode
 from weft.mqtt.codec.frames import split
-from weft.mqtt.codec.packets import Connect, Publish, Request, Subscribe, Will
+from weft.mqtt.codec.packets import Connect, Publish, Request, Subscribe
 from weft.mqtt.codec.properties import NONE, Properties
 
 
@@ -39,11 +39,11 @@ class Bench:
         self.broker = Broker(settings or BrokerSettings(), Everybody(), 1, journal)
         self.admin = Admin(self.broker, self.now)
 
-    def connect(self, client_id, version=5, user=None, expiry_s=None, clean=True, will: Will | None = None):
+    def connect(self, client_id, version=5, user=None, expiry_s=None, keep_alive_s=60):
         """A connection that has had its CONNACK."""
         connection = self.broker.accept(self.now, Origin("default", "tcp", "127.0.0.1", 40_000, True))
         properties = Properties(session_expiry_s=expiry_s) if expiry_s is not None else NONE
-        packet = Connect(version, client_id, clean, 60, user, None, will, properties)
+        packet = Connect(version, client_id, True, keep_alive_s, user, None, None, properties)
         connection.receive(self.now, encode(version, packet))
         assert connection.session is not None
         connection.out.clear()

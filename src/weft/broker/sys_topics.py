@@ -1,9 +1,8 @@
 """The ``$SYS`` tree: the broker's numbers as topics, under the names that mosquitto has made customary.
 
 While somebody subscribes below ``$SYS``, each topic whose value has changed is published every ``settings.sys_interval_s`` and
-retained, in memory only: a store would write old numbers for ever. While nobody does, all that happens is a sample of a few
-counters for the load averages; the first subscriber finds the values as of that sample, because a watcher of the routes puts
-them there before the retained messages are looked at.
+retained, in memory only: a store would write old numbers for ever. While nobody does, nothing happens at all, not even a timer:
+the first subscriber's filter sets ``deadline`` to at once, and the load averages take what happened meanwhile as spread evenly.
 """
 
 import math
@@ -52,7 +51,7 @@ AVERAGED = {
 class SysTopics:
     """In: ``timeout`` once ``deadline`` has passed; the routes' news. Out: publications.
 
-    ``deadline`` is 0 at first, that is at once: the first ``timeout`` starts the clock.
+    ``deadline`` is None while nobody listens, and 0, that is at once, at first: the first ``timeout`` starts the clock.
     """
 
     def __init__(
@@ -84,27 +83,31 @@ class SysTopics:
             routes.watchers.append(self._on_filter)
 
     def timeout(self, now: float) -> None:
-        """Sample; and if anybody listens, say what has changed."""
+        """Sample, and say what has changed to whoever listens."""
         if self.deadline is None or now < self.deadline:
             return
         self._sample(now)
-        self.deadline = now + self._interval_s
         if self._heard:
-            self._say(is_delivered=True)
+            self.deadline = now + self._interval_s
+            self._say()
+        else:
+            self.deadline = None
 
     def _on_filter(self, filter_: str, is_heard: bool) -> None:
         """A filter got its first subscriber, or lost its last."""
         if not _is_ours(filter_):
             return
         self._heard += 1 if is_heard else -1
-        if self._heard and is_heard and not self._said:
-            self._say(is_delivered=False)
+        if is_heard and self._heard == 1:
+            self.deadline = 0.0
         elif not self._heard:
             for name in self._said:
                 self._retained.delete(ROOT + name)
             self._said.clear()
+            if self._started_at is not None:
+                self.deadline = None
 
-    def _say(self, is_delivered: bool) -> None:
+    def _say(self) -> None:
         for name, value in self.values().items():
             if self._said.get(name) == value:
                 continue
@@ -112,7 +115,7 @@ class SysTopics:
             publication = Publication(ROOT + name, value.encode(), retain=True)
             self._retained.set(publication, is_passing=True)
             route = self._routes.to(publication.topic)
-            if is_delivered and not route.is_empty:
+            if not route.is_empty:
                 self._deliverer.publish(self._now, publication, route)
 
     def values(self) -> dict[str, str]:

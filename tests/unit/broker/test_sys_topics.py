@@ -22,9 +22,11 @@ def by_name(connection):
 def test_whoever_subscribes_finds_the_values_at_once(bench):
     client = bench.connect("a", version=4)
     bench.pass_time(20)
+    assert bench.broker.sys_topics.deadline is None
     bench.subscribe(client, "$SYS/#")
+    bench.pass_time(0)
     found = publications(client)
-    assert all(retain for _, _, retain in found)
+    assert not any(retain for _, _, retain in found)
     values = {topic.removeprefix(ROOT): payload.decode() for topic, payload, _ in found}
     assert values["version"].startswith("weft version ")
     assert values["uptime"] == "20 seconds"
@@ -33,16 +35,18 @@ def test_whoever_subscribes_finds_the_values_at_once(bench):
     assert {f"load/{name}/15min" for name in AVERAGED} < set(values)
 
 
-def test_the_second_subscriber_too(bench):
-    for name in ("a", "b"):
+def test_the_second_subscriber_finds_them_retained(bench):
+    for name, retain in (("a", False), ("b", True)):
         client = bench.connect(name, version=4)
         bench.subscribe(client, "$SYS/broker/version")
-        assert [topic for topic, _, _ in publications(client)] == ["$SYS/broker/version"]
+        bench.pass_time(0)
+        assert [(topic, flag) for topic, _, flag in publications(client)] == [("$SYS/broker/version", retain)]
 
 
 def test_only_what_changed_is_said_again(bench):
     client = bench.connect("a", version=4)
     bench.subscribe(client, "$SYS/#")
+    bench.pass_time(0)
     client.out.clear()
     bench.connect("b", version=4)
     bench.pass_time(10)
@@ -56,6 +60,7 @@ def test_only_what_changed_is_said_again(bench):
 def test_only_what_is_heard_is_sent(bench):
     client = bench.connect("a", version=4)
     bench.subscribe(client, "$SYS/broker/uptime")
+    bench.pass_time(0)
     client.out.clear()
     bench.pass_time(30)
     assert list(by_name(client)) == ["uptime"]
@@ -69,7 +74,9 @@ def test_while_nobody_listens_nothing_is_kept(bench):
     bench.pass_time(60)
     assert client.out == []
     assert bench.broker.retained.count == 0
+    assert bench.broker.sys_topics.deadline is None
     bench.subscribe(client, "$SYS/#")
+    bench.pass_time(0)
     assert bench.broker.retained.count > 20
     bench.leave(client)
     assert bench.broker.retained.count == 0
@@ -96,6 +103,7 @@ def test_a_will_below_sys_survives_for_persistent_sessions_without_confusing_the
 
 
 def test_load_averages_tend_to_the_rate(bench):
+    bench.subscribe(bench.connect("a", keep_alive_s=0), "$SYS/broker/nothing")
     for _ in range(60):
         bench.broker.counters["weft_messages_received_total"] += 100  # per ten seconds
         bench.pass_time(10)
@@ -104,6 +112,14 @@ def test_load_averages_tend_to_the_rate(bench):
     assert one == pytest.approx(600, rel=0.01)
     assert 500 < five < one
     assert fifteen < five
+
+
+def test_what_happened_while_nobody_listened_counts_as_spread_evenly(bench):
+    bench.broker.counters["weft_messages_received_total"] += 36_000
+    bench.pass_time(3_600)
+    bench.subscribe(bench.connect("a"), "$SYS/#")
+    bench.pass_time(0)
+    assert float(bench.broker.sys_topics.values()["load/publish/received/1min"]) == pytest.approx(600)
 
 
 def test_an_interval_of_nothing_is_never():

@@ -20,6 +20,10 @@ def test_the_group_lists_its_commands():
     assert [name for name in COMMANDS if name not in text] == []
 
 
+def test_the_store_has_its_place():
+    assert "compact" in invoke("ctl", "store", "--help").stdout
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_has_an_example_and_the_common_options(command):
     result = invoke("ctl", command, "--help")

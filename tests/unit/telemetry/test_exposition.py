@@ -106,14 +106,14 @@ def test_buckets_are_summed_up_and_end_with_everything():
     histogram = Histogram((0.1, 1.0))
     for value in (0.05, 0.1, 0.5, 2.0, 3.0):
         histogram.observe(value)
-    kind, _, samples = parse(render({}, {}, {"weft_tick_seconds": histogram}))["weft_tick_seconds"]
+    kind, _, samples = parse(render({}, {}, {"weft_store_commit_seconds": histogram}))["weft_store_commit_seconds"]
     assert kind == "histogram"
     assert [(labels["le"], value) for name, labels, value in samples if name.endswith("_bucket")] == [
         ("0.1", 2.0),
         ("1.0", 3.0),
         ("+Inf", 5.0),
     ]
-    assert samples[-2:] == [("weft_tick_seconds_sum", {}, 5.65), ("weft_tick_seconds_count", {}, 5.0)]
+    assert samples[-2:] == [("weft_store_commit_seconds_sum", {}, 5.65), ("weft_store_commit_seconds_count", {}, 5.0)]
 
 
 def test_a_family_with_several_labels_is_written_in_one_piece():

@@ -10,6 +10,9 @@ For whoever starts it, once the broker runs::
     await admin.start()       # raises Misuse (no token outside loopback) or OSError (the port is taken); admin.url says where
     await admin.stop()        # closes listener and connections
 
+``Desk`` says what else a host may lend: ``trouble``, ``gauges``, ``reload``, ``log_level``, and ``histograms``, into which
+``telemetry.histograms.Commits`` measures the store's commits.
+
 Glossary
     desk       what handlers may use: the broker, the clock, and what else of the process the host lets them
     endpoint   a line of ``endpoints.TABLE``: method, path, handler, schemas; the OpenAPI document is made of it
