@@ -66,8 +66,9 @@ class Connection:
 
     __slots__ = (
         "_have", "_need", "_parts", "_pauses", "aliases", "broker", "client_id", "closing", "conversation", "generation",
-        "granted", "heard_at", "held", "is_plain", "keep_alive_s", "method", "number", "origin", "out", "packet_bytes_max",
-        "pending", "problem_information", "quota", "rights", "routes", "session", "state", "subject", "version", "will",
+        "granted", "heard_at", "held", "is_bridge", "is_plain", "keep_alive_s", "method", "number", "origin", "out",
+        "packet_bytes_max", "pending", "problem_information", "quota", "rights", "routes", "session", "state", "subject",
+        "version", "will",
     )  # fmt: skip
 
     def __init__(self, broker: Hub, number: int, origin: Origin, now: float) -> None:
@@ -86,6 +87,8 @@ class Connection:
         self.packet_bytes_max = 0
         self.problem_information = True
         self.is_plain = False
+        self.is_bridge = False
+        """A bridge of MQTT 3.1.1 that says so, as mosquitto's do: No Local and Retain As Published hold for it."""
         self.out: list[bytes] = []
         self.closing = False
         self.pending: Any = None

@@ -20,6 +20,7 @@ from weft.broker.access.api import (
 from weft.broker.connection import ADMITTING, ConnectDue, Connection, State
 from weft.broker.hub import Hub
 from weft.broker.quota import Quota
+from weft.broker.routes import BRIDGE, BRIDGES
 from weft.broker.sessions import NEVER_S
 from weft.mqtt.codec.encode import encode
 from weft.mqtt.codec.packets import V5, V31, Auth, Connack, Connect, Will
@@ -48,14 +49,23 @@ class Greeting:
 
     def on_connect(self, connection: Connection, now: float, packet: Connect) -> None:
         connection.version = packet.version
+        connection.is_bridge = packet.bridge
         connection.problem_information = packet.properties.request_problem_information != 0
         connection.packet_bytes_max = packet.properties.maximum_packet_bytes or 0
         connection.client_id = packet.client_id or self._assigned(packet)
         if len(connection.client_id.encode()) > self.broker.limits.client_id_bytes_max:
             raise Refused(Reason.CLIENT_IDENTIFIER_NOT_VALID, "client identifier too long")
+        is_bridge = connection.origin.transport == BRIDGE
+        if connection.client_id.startswith(BRIDGES) is not is_bridge:
+            raise Refused(
+                Reason.CLIENT_IDENTIFIER_NOT_VALID, f"client identifiers that begin with {BRIDGES} are for bridges"
+            )
         connection.state = State.ADMITTING
         connection.pause(ADMITTING)
         connection.pending = packet
+        if is_bridge:  # part of this process: its settings say what it may do
+            self.verdict(connection, now, Granted(None, is_superuser=True))
+            return
         credentials = self._credentials(connection, packet)
         method = packet.properties.authentication_method
         if method is None:

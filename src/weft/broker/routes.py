@@ -15,6 +15,12 @@ from weft.broker.shared import Group, Strategy
 from weft.broker.trie import Trie
 from weft.mqtt.session.session import Session, Subscription
 
+BRIDGES = "$bridge/"
+"""What the client ids of bridges begin with. Their subscriptions are no demand: they pass on, they do not want."""
+
+BRIDGE = "bridge"
+"""The transport of a bridge's ``Origin``; no listener has it."""
+
 RESERVED = "$SYS"
 """The root of what only the broker says."""
 
@@ -79,7 +85,7 @@ class Routes:
     def __init__(self, strategy: Strategy) -> None:
         self.generation = 0
         self.watchers: list[Callable[[str, bool], None]] = []
-        """Called with a filter when it gets its first subscriber (True) and when it loses its last (False)."""
+        """Called with a filter when it gets its first subscriber (True) and when it loses its last (False), bridges apart."""
         self._strategy = strategy
         self._trie: Trie[Session | Group, Subscription | Group] = Trie()
         self._groups: dict[tuple[str, str], Group] = {}
@@ -115,7 +121,7 @@ class Routes:
         """``session.subscriptions`` is the caller's; this is only what messages follow."""
         if subscription.group is None:
             if self._trie.add(subscription.filter, session, subscription):
-                self._count(subscription.filter, 1)
+                self._count(session, subscription.filter, 1)
         else:
             name = (subscription.group, subscription.filter)
             group = self._groups.get(name)
@@ -123,7 +129,7 @@ class Routes:
                 group = self._groups[name] = Group(subscription.group, subscription.filter, self._strategy)
                 self._trie.add(subscription.filter, group, group)
             if group.add(session, subscription):
-                self._count(subscription.filter, 1)
+                self._count(session, subscription.filter, 1)
         self.touch(subscription.filter)
 
     def unsubscribe(self, session: Session, subscription: Subscription) -> None:
@@ -136,7 +142,7 @@ class Routes:
                 del self._groups[subscription.group, subscription.filter]
                 self._trie.remove(subscription.filter, group)
         if gone:
-            self._count(subscription.filter, -1)
+            self._count(session, subscription.filter, -1)
         self.touch(subscription.filter)
 
     def moved(self, session: Session) -> None:
@@ -160,7 +166,7 @@ class Routes:
         self._cache.clear()
 
     def filters(self) -> Iterator[str]:
-        """Those with at least one subscriber, shared or not."""
+        """Those with at least one subscriber that is no bridge, shared or not."""
         return iter(self._filters)
 
     def subscribers(self, filter_: str) -> int:
@@ -170,8 +176,10 @@ class Routes:
     def groups(self) -> list[Group]:
         return list(self._groups.values())
 
-    def _count(self, filter_: str, change: int) -> None:
+    def _count(self, session: Session, filter_: str, change: int) -> None:
         self.subscriptions += change
+        if session.client_id.startswith(BRIDGES):
+            return
         count = self._filters.get(filter_, 0) + change
         if count:
             self._filters[filter_] = count

@@ -88,8 +88,8 @@ class Subscribing:
             matched,
             request.filter,
             min(request.qos, limits.qos_max),
-            request.no_local,
-            request.retain_as_published,
+            request.no_local or connection.is_bridge,
+            request.retain_as_published or connection.is_bridge,
             identifier,
             group,
         )

@@ -13,6 +13,9 @@ from weft import __version__
 from weft.cli import broker, config, ctl, passwd, sim
 from weft.cli import doctor as examination
 from weft.cli.exits import Lacking, run
+from weft.cli.properties import Command
+from weft.cli.pub import pub
+from weft.cli.sub import sub
 
 app = typer.Typer(
     help="A distributed MQTT broker for many sites, held together by a structured overlay.",
@@ -26,6 +29,8 @@ app.add_typer(config.app, name="config")
 app.add_typer(ctl.app, name="ctl")
 app.add_typer(sim.app, name="sim")
 app.command()(passwd.passwd)
+app.command(cls=Command)(pub)
+app.command(cls=Command)(sub)
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document instead of text.")]
 

@@ -1,0 +1,309 @@
+"""The asyncio host of ``mqtt.client``: dials, writes, keeps time, dials again.
+
+A ``Courier`` carries one client's bytes to one endpoint and back. What the client tells goes to a listener; what the listener
+raises, such as a closed stdout, ends the courier and comes out of ``run``.
+"""
+
+import asyncio
+import errno
+import os
+import ssl
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+import msgspec
+
+from weft.core.rand import Rng
+from weft.mqtt.client.events import Connected, Disconnected, Event, Refused
+from weft.mqtt.client.machine import Client
+from weft.runtime.clock import now
+from weft.runtime.endpoint import Endpoint, context
+from weft.runtime.wsclient import Opening
+
+DIAL_TIMEOUT_S = 30.0
+CLOSE_TIMEOUT_S = 5.0
+"""How long the last bytes may take once the client is done."""
+
+
+class Unreachable(Exception):
+    """No connection, and why, in one line that says what to do."""
+
+
+class Retry(msgspec.Struct, frozen=True):
+    """Waits between attempts: doubling from ``first_s`` to ``max_s``, each shortened by chance so that clients of a broker
+    that restarts do not come back in step.
+    """
+
+    first_s: float = 1.0
+    max_s: float = 60.0
+
+    def wait_s(self, attempt: int, rng: Rng) -> float:
+        return float(min(self.max_s, self.first_s * 2 ** min(attempt, 30)) * rng.uniform(0.5, 1.0))
+
+
+class Pipe(Protocol):
+    """What turns the socket's bytes into MQTT's and back: nothing for TCP and TLS, frames for WebSockets."""
+
+    def opening(self) -> bytes: ...
+    def receive(self, data: bytes) -> tuple[bytes, bytes]: ...
+    def wrap(self, data: bytes) -> bytes: ...
+    @property
+    def is_open(self) -> bool: ...
+
+
+class Courier:
+    """In: a client and an endpoint. ``run`` ends when the client is done, or raises why it cannot go on.
+
+    ``retry`` None: one connection and no more. With it, the first attempt must succeed all the same unless ``stubborn``.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        endpoint: Endpoint,
+        listener: Callable[[Event], None],
+        retry: Retry | None = None,
+        stubborn: bool = False,
+        debug: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.client = client
+        self.endpoint = endpoint
+        self.listener = listener
+        self.retry = retry
+        self.stubborn = stubborn
+        self.debug = debug
+        self._rng = Rng(int.from_bytes(os.urandom(8), "big"))
+        self._tls = context(endpoint.tls) if endpoint.is_secure else None
+        self._stopped = asyncio.Event()
+        self._writable = asyncio.Event()
+        self._writable.set()
+        self._wire: _Wire | None = None
+        self._failure: BaseException | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._has_met = False
+        self._again = True
+        self._attempt = 0
+
+    # ------------------------------------------------------------------------------------------------- the caller's side
+
+    async def run(self) -> None:
+        """Connect, and again if need be, until ``stop``."""
+        while not self._stopped.is_set():
+            try:
+                await self._dial()
+            except OSError as error:
+                why = explain(error, self.endpoint)
+                if self.retry is None or not (self._has_met or self.stubborn):
+                    raise Unreachable(why) from error
+                self.debug(why)
+            else:
+                assert self._wire is not None
+                await self._wire.gone.wait()
+                self._wire = None
+                if self._failure is not None:
+                    raise self._failure
+                if self._stopped.is_set():
+                    return
+                if self.retry is None or not self._again:
+                    return
+            wait_s = self.retry.wait_s(self._attempt, self._rng)
+            self._attempt += 1
+            self.debug(f"trying again in {wait_s:.1f} s")
+            await self._pause(wait_s)
+
+    def stop(self) -> None:
+        """The client has said DISCONNECT, or need not: write what is left and end."""
+        self._stopped.set()
+        self.flush()
+        if self._wire is not None:
+            self._wire.close()
+
+    def flush(self) -> None:
+        """Call after every call of the client's: writes what it has, tells what it caused, sets the timer."""
+        self._tell(self.client.ready())
+        wire = self._wire
+        if wire is None:
+            return
+        wire.write(self.client.take())
+        if self.client.closing:
+            wire.close()
+        self._arm()
+
+    def fail(self, error: BaseException) -> None:
+        """End, and let ``run`` raise ``error``."""
+        self._failure = self._failure or error
+        self.stop()
+
+    async def drained(self) -> None:
+        """Until the socket takes more, or the courier ends."""
+        await self._writable.wait()
+
+    # ------------------------------------------------------------------------------------------------------------ within
+
+    async def _pause(self, wait_s: float) -> None:
+        try:
+            await asyncio.wait_for(self._stopped.wait(), wait_s)
+        except TimeoutError:
+            return
+
+    async def _dial(self) -> None:
+        loop = asyncio.get_running_loop()
+        where = self.endpoint
+        pipe: Pipe = Opening(where, os.urandom) if where.is_websocket else _Plain()
+        self.debug(f"connecting to {where}")
+
+        def wire() -> _Wire:
+            return _Wire(self, pipe)
+
+        async with asyncio.timeout(DIAL_TIMEOUT_S):
+            if where.scheme == "unix":
+                await loop.create_unix_connection(wire, where.path)
+            else:
+                name = (where.tls.server_name or where.host) if self._tls else None
+                await loop.create_connection(wire, where.host, where.port, ssl=self._tls, server_hostname=name)
+
+    def on_open(self, wire: "_Wire") -> None:
+        self._wire = wire
+        self.client.open(now())
+        self.flush()
+
+    def on_data(self, data: bytes) -> None:
+        self._tell(self.client.receive(now(), data))
+        self.flush()
+
+    def on_lost(self, why: str) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._writable.set()
+        self._tell(self.client.lost(why))
+
+    def on_writable(self, is_writable: bool) -> None:
+        (self._writable.set if is_writable else self._writable.clear)()
+
+    def _tell(self, events: Iterable[Event]) -> None:
+        for event in events:
+            if isinstance(event, Connected):
+                self._has_met, self._attempt = True, 0
+            elif isinstance(event, Refused | Disconnected):
+                self._again = event.again
+            if self._failure is not None:
+                continue
+            try:
+                self.listener(event)
+            except BaseException as error:  # noqa: BLE001 - it is raised again by run, where somebody waits for it
+                self.fail(error)
+
+    def _arm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        deadline = self.client.deadline
+        if deadline is not None and not self.client.closing:
+            self._timer = asyncio.get_running_loop().call_later(max(0.0, deadline - now()), self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        self._tell(self.client.timeout(now()))
+        self.flush()
+
+
+class _Plain:
+    """TCP, TLS and unix sockets carry MQTT as it is."""
+
+    is_open = True
+
+    def opening(self) -> bytes:
+        return b""
+
+    def receive(self, data: bytes) -> tuple[bytes, bytes]:
+        return data, b""
+
+    def wrap(self, data: bytes) -> bytes:
+        return data
+
+
+class _Wire(asyncio.Protocol):
+    """One socket."""
+
+    def __init__(self, courier: Courier, pipe: Pipe) -> None:
+        self.gone = asyncio.Event()
+        self._courier = courier
+        self._pipe = pipe
+        self._transport: asyncio.Transport | None = None
+        self._held: list[bytes] = []
+        self._why = "the server closed the connection"
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        transport.write(self._pipe.opening())
+        self._courier.on_open(self)
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            inside, answer = self._pipe.receive(data)
+        except ConnectionError as error:
+            self._why = str(error)
+            if self._transport is not None:
+                self._transport.abort()
+            return
+        if answer and self._transport is not None:
+            self._transport.write(answer)
+        if self._pipe.is_open and self._held:
+            held, self._held = b"".join(self._held), []
+            self.write(held)
+        if inside:
+            self._courier.on_data(inside)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._transport = None
+        self._courier.on_lost(f"connection lost: {_strip(error)}" if error else self._why)
+        self.gone.set()
+
+    def pause_writing(self) -> None:
+        self._courier.on_writable(False)
+
+    def resume_writing(self) -> None:
+        self._courier.on_writable(True)
+
+    def write(self, data: bytes) -> None:
+        if not data or self._transport is None or self._transport.is_closing():
+            return
+        if not self._pipe.is_open:
+            self._held.append(data)  # CONNECT alone: nothing else is said before CONNACK
+            return
+        self._transport.write(self._pipe.wrap(data))
+
+    def close(self) -> None:
+        """Write what is left; a server that does not take it in time is cut off."""
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return
+        transport.close()
+        asyncio.get_running_loop().call_later(CLOSE_TIMEOUT_S, transport.abort)
+
+
+def explain(error: OSError, where: Endpoint) -> str:
+    """Why there is no connection, and what to do about it."""
+    if isinstance(error, TimeoutError):
+        return f"no answer from {where} within {DIAL_TIMEOUT_S:g} s: is there a firewall in between?"
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"{where}: its certificate is not trusted ({error.verify_message}): give its CA with --cafile"
+    if isinstance(error, ssl.SSLError):
+        return f"{where}: TLS failed ({error.reason or error}): is this its TLS port?"
+    if isinstance(error, ConnectionRefusedError):
+        return f"connection refused by {where}: is a broker listening there? (weft broker starts one)"
+    if isinstance(error, FileNotFoundError):
+        return f"{where}: there is no such socket: does the broker listen on it?"
+    if isinstance(error, ConnectionError):
+        return f"{where}: {_strip(error)}: does this port speak {'TLS' if where.is_secure else 'plain MQTT'}?"
+    if error.errno in {errno.ENETUNREACH, errno.EHOSTUNREACH}:
+        return f"{where}: {_strip(error)}: check the address and the network"
+    return f"{where}: {_strip(error)}"
+
+
+def _strip(error: Exception) -> str:
+    """An OSError's own words, without the call that it came from."""
+    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return text or type(error).__name__
