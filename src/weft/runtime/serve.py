@@ -89,13 +89,14 @@ class Service:
     def _make(self) -> None:
         """Access, store, broker: nothing that a client could see."""
         config = self.config
-        access = build(config.access, partial(read, self._folder), os.urandom, plugins.load(config.access.plugins))
+        hooks = plugins.load(config.access.plugins)
+        access = build(config.access, partial(read, self._folder), os.urandom, hooks)
         durable = Durable(config) if config.data_dir else None
         kept = durable.load() if durable is not None else Kept()
         journal = durable.journal() if durable is not None else None
         broker = Broker(config.broker, access, int.from_bytes(os.urandom(8), "big"), journal)
         access.bind(broker.counters, broker.notices)
-        broker.rewriter = config.rewriter()
+        broker.plugins, broker.rewriter = hooks, config.rewriter()
         host = Host(broker, asyncio.get_running_loop())
         broker.restore(now(), kept)
         if durable is not None:
