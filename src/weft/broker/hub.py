@@ -47,8 +47,6 @@ class Hub(ABC):
         self.journal = journal or Journal()
         self.counters = Counters()
         self.notices = Notices()
-        self.rewriter = Rewriter()
-        """Topic rewrite rules; the composition root puts them here before the first connection."""
         self.timers = Timers()
         self.dirty: list[Any] = []
         self.works: list[tuple[Any, Callable[[], Any]]] = []

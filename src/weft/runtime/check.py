@@ -1,16 +1,17 @@
 """``weft config check``: everything that a start would read, without starting anything."""
 
 import os
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from weft.broker.access.authority import build
-from weft.core.errors import Misuse
 from weft.node import plugins
 from weft.node.addresses import host_and_port
 from weft.node.config import Config, read
 from weft.runtime.admin.guard import read_token, require_token
+from weft.runtime.parts import read as read_file
 from weft.runtime.serve import doors_without_keys
 from weft.runtime.tls import Tls
 
@@ -26,13 +27,7 @@ def examine(file: Path) -> Found:
     """``Misuse`` with one line if a broker could not start with ``file``."""
     config = read(file)
 
-    def content(path: Path) -> bytes:
-        try:
-            return (file.parent / path).read_bytes()
-        except OSError as error:
-            raise Misuse(f"{file.parent / path}: cannot be read: {error.strerror}") from error
-
-    build(config.access, content, os.urandom, plugins.load(config.access.plugins))
+    build(config.access, partial(read_file, file.parent), os.urandom, plugins.load(config.access.plugins))
     for listener in config.listeners():
         if listener.tls is not None:
             Tls(listener.tls, [])

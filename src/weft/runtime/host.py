@@ -38,7 +38,6 @@ class Host:
         self.broker = broker
         self.loop = loop
         self.counters = broker.counters
-        self.now = now
         self.links: dict[Any, Link] = {}
         self.pressure = Pressure(broker.settings.limits, broker.press)
         self.works = Works(loop, self._verdict)
@@ -51,6 +50,10 @@ class Host:
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = 0.0
         self._emptied: asyncio.Event | None = None
+
+    @staticmethod
+    def now() -> float:
+        return now()
 
     # ------------------------------------------------------------------------------------------------- from links
 
@@ -70,6 +73,10 @@ class Host:
         if not self.is_awake:
             self.is_awake = True
             self.loop.call_soon(self.flush)
+
+    def behind(self, link: Link, buffered: int) -> None:
+        """The socket of ``link`` takes no more."""
+        self.pressure.begins(link, buffered)
 
     def relieved(self, link: Link) -> None:
         """The socket of ``link`` takes more again."""

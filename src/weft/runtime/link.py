@@ -5,11 +5,10 @@ says so; while the socket takes no more, output stays with the connection.
 """
 
 import asyncio
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-if TYPE_CHECKING:
-    from weft.runtime.host import Host
-    from weft.runtime.origins import Origins
+from weft.runtime.origins import Origins
+from weft.runtime.seam import Driver
 
 PIECE_BYTES = 1 << 18
 """A tick's output beyond this is written in pieces, so that what a full socket does not take stays where it can be trimmed."""
@@ -20,7 +19,7 @@ class Link(asyncio.Protocol):
 
     __slots__ = ("connection", "host", "is_behind", "is_closing", "is_reading", "origins", "transport")
 
-    def __init__(self, host: "Host", origins: "Origins") -> None:
+    def __init__(self, host: Driver, origins: Origins) -> None:
         self.host = host
         self.origins = origins
         self.connection: Any = None
@@ -44,7 +43,7 @@ class Link(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         self.is_behind = True
-        self.host.pressure.begins(self, self.transport.get_write_buffer_size())
+        self.host.behind(self, self.transport.get_write_buffer_size())
 
     def resume_writing(self) -> None:
         self.is_behind = False

@@ -7,12 +7,9 @@ from whoever publishes.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from weft.broker.settings import Limits
-
-if TYPE_CHECKING:
-    from weft.runtime.link import Link
+from weft.runtime.link import Link
 
 AGAIN_S = 1.0
 """While the pressure is high, those who have begun to publish since are pressed too, this often."""
@@ -41,12 +38,12 @@ class Pressure:
         self._press = press
         self.again_at = 0.0
 
-    def begins(self, link: "Link", buffered: int) -> None:
+    def begins(self, link: Link, buffered: int) -> None:
         """The socket of ``link`` takes no more."""
         self.behind[link] = Backlog(buffered)
         self.total += buffered
 
-    def ends(self, link: "Link") -> None:
+    def ends(self, link: Link) -> None:
         """It takes more again, or it is gone."""
         backlog = self.behind.pop(link, None)
         if backlog is not None:

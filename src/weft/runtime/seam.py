@@ -56,6 +56,34 @@ class Broker(Protocol):
     def press(self, now: float, is_high: bool) -> None: ...
 
 
+class Driver(Protocol):
+    """What a link tells its host."""
+
+    broker: Broker
+    counters: Counters
+    is_awake: bool
+
+    def now(self) -> float: ...
+
+    def opened(self, link: Any, origin: Origin) -> bool:
+        """False: the broker wants no more connections."""
+
+    def wake(self) -> None:
+        """Something happened."""
+
+    def behind(self, link: Any, buffered: int) -> None:
+        """The socket takes no more; so much waits in its transport."""
+
+    def relieved(self, link: Any) -> None:
+        """It takes more again."""
+
+    def ending(self, link: Any) -> None:
+        """It is about to close."""
+
+    def gone(self, link: Any, why: str) -> None:
+        """It is closed."""
+
+
 class Clocked(Protocol):
     """Something beside the broker that wants to be called when a time has come: ``$SYS``, a bridge."""
 

@@ -10,12 +10,13 @@ import os
 import signal
 import socket
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import msgspec
 import structlog
 
-from weft.broker.access.authority import Access, build
+from weft.broker.access.authority import build
 from weft.broker.broker import Broker
 from weft.broker.records import Kept
 from weft.core.errors import Misuse
@@ -28,6 +29,7 @@ from weft.runtime.durable import Durable
 from weft.runtime.host import Host
 from weft.runtime.listeners import Listening
 from weft.runtime.notify import Notifier
+from weft.runtime.parts import Parts, read
 from weft.runtime.reload import Reloading
 from weft.runtime.tasks import Tasks
 
@@ -57,16 +59,14 @@ class Service:
         self._notifier = Notifier()
         self._failure: Exception | None = None
         self._stopping = asyncio.Event()
-        self._draining = False
-        self.tasks = Tasks()
-        self.listening: list[Listening] = []
+        self._tasks = Tasks()
 
     async def run(self, announce: Callable[[Ready], None]) -> None:
         """From start to end; raises what ended it, if it was a failure."""
         loop = asyncio.get_running_loop()
         process.report_failures(loop)
         process.raise_descriptors()
-        self._start_parts()
+        self._make()
         try:
             await self._open()
             self._handle_signals(loop)
@@ -86,57 +86,46 @@ class Service:
 
     # ------------------------------------------------------------------------------------------------------- start
 
-    def _start_parts(self) -> None:
+    def _make(self) -> None:
         """Access, store, broker: nothing that a client could see."""
         config = self.config
-        self.access: Access = build(config.access, self.read, os.urandom, plugins.load(config.access.plugins))
-        self.durable = Durable(config) if config.data_dir else None
-        kept = self.durable.load() if self.durable is not None else Kept()
-        journal = self.durable.journal() if self.durable is not None else None
-        self.broker = Broker(config.broker, self.access, int.from_bytes(os.urandom(8), "big"), journal)
-        self.access.bind(self.broker.counters, self.broker.notices)
-        self.broker.rewriter = config.rewriter()
-        self.host = Host(self.broker, asyncio.get_running_loop())
-        self.broker.restore(now(), kept)
-        if self.durable is not None:
-            self.durable.start(self.host, self.fail)
-        self.admin = AdminPort(self)
-        self.reloading = Reloading(self)
+        hooks = plugins.load(config.access.plugins)
+        access = build(config.access, partial(read, self._folder), os.urandom, hooks)
+        durable = Durable(config) if config.data_dir else None
+        kept = durable.load() if durable is not None else Kept()
+        journal = durable.journal() if durable is not None else None
+        broker = Broker(config.broker, access, int.from_bytes(os.urandom(8), "big"), journal)
+        access.bind(broker.counters, broker.notices)
+        broker.plugins, broker.rewriter = hooks, config.rewriter()
+        host = Host(broker, asyncio.get_running_loop())
+        broker.restore(now(), kept)
+        if durable is not None:
+            durable.start(host, self.fail)
+        self.parts = Parts(config, self._folder, access, durable, broker, host)
+        self._admin = AdminPort(self.parts, self.reload)
+        self._reloading = Reloading(self.parts, self._admin)
 
     async def _open(self) -> None:
         """Listeners and the admin interface."""
+        parts = self.parts
         for settings in self.config.listeners():
-            self.listening.append(Listening(settings, self.host, self.tasks))
+            parts.listening.append(Listening(settings, parts.host, self._tasks))
         for url in doors_without_keys(self.config):
             log.warning(
                 "nobody can connect here from another machine: no authentication is configured",
                 listener=url,
                 advice="add [access] password_file (weft passwd), or anonymous = true to the listener",
             )
-        for each in self.listening:
+        for each in parts.listening:
             await each.open()
-        await self.admin.open()
-        self.host.wake()
-
-    def read(self, path: Path) -> bytes:
-        """A file that the configuration names, relative to it."""
-        try:
-            return (self._folder / path).read_bytes()
-        except OSError as error:
-            raise Misuse(f"{self._folder / path}: cannot be read: {error.strerror}") from error
+        await self._admin.open()
+        parts.host.wake()
 
     def _ready(self) -> Ready:
-        urls = [url for each in self.listening for url in each.urls]
-        return Ready(self.id, os.getpid(), urls, self.admin.url)
+        urls = [url for each in self.parts.listening for url in each.urls]
+        return Ready(self.id, os.getpid(), urls, self._admin.url)
 
     # ------------------------------------------------------------------------------------------------------- serve
-
-    @property
-    def trouble(self) -> str | None:
-        """Why clients should not come; None: ready."""
-        if self._draining:
-            return "draining"
-        return self.durable.trouble if self.durable is not None else None
 
     def fail(self, error: Exception) -> None:
         """Something that the broker cannot go on without is broken."""
@@ -147,7 +136,7 @@ class Service:
         """SIGHUP, or the admin interface: what has changed. ``Misuse`` leaves everything as it was."""
         if self._reread is None:
             raise Misuse("there is no configuration file to read again")
-        return self.reloading.to(self._reread())
+        return self._reloading.to(self._reread())
 
     def _handle_signals(self, loop: asyncio.AbstractEventLoop) -> None:
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -158,7 +147,7 @@ class Service:
         if self._stopping.is_set():
             log.warning("a second signal: ending at once", signal=signal.Signals(number).name)
             os._exit(KILLED)
-        log.info("draining", signal=signal.Signals(number).name, seconds=self.config.drain_timeout_s)
+        log.info("draining", signal=signal.Signals(number).name, seconds=self.parts.config.drain_timeout_s)
         self._stopping.set()
 
     def _asked_to_reload(self) -> None:
@@ -181,24 +170,26 @@ class Service:
 
     async def _drain(self) -> None:
         """Nobody new; clients are told, and their output leaves."""
-        self._draining = True
+        parts = self.parts
+        parts.is_draining = True
         self._notifier.stopping()
-        for each in self.listening:
+        for each in parts.listening:
             each.close()
-        self.host.begin_drain()
-        cut = await self.host.drained(self.config.drain_timeout_s)
+        parts.host.begin_drain()
+        cut = await parts.host.drained(parts.config.drain_timeout_s)
         if cut:
             log.warning("clients that did not leave in time were cut off", clients=cut)
 
     async def _end(self) -> None:
-        for each in self.listening:
+        parts = self.parts
+        for each in parts.listening:
             each.close()
-        await self.admin.close()
-        self.host.flush()
-        self.host.close()
-        await self.tasks.close()
-        if self.durable is not None:
-            lost = await asyncio.to_thread(self.durable.close, STORE_CLOSE_S)
+        await self._admin.close()
+        parts.host.flush()
+        parts.host.close()
+        await self._tasks.close()
+        if parts.durable is not None:
+            lost = await asyncio.to_thread(parts.durable.close, STORE_CLOSE_S)
             if lost:
                 log.error("records could not be written", records=lost)
         if self._stopping.is_set():

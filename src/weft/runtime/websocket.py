@@ -4,18 +4,14 @@ Until the request is answered nothing is written, and the broker's own timeout f
 dawdles. When the connection ends, a close frame is sent and the client's is waited for, as long as the host's grace.
 """
 
-from typing import TYPE_CHECKING
-
 from weft.node.config import WebSocket
 from weft.runtime import frames
 from weft.runtime.clock import now
 from weft.runtime.frames import SENT_FRAME_BYTES_MAX, Broken, Close, Frames, Ping
 from weft.runtime.link import Link
+from weft.runtime.origins import Origins
+from weft.runtime.seam import Driver
 from weft.runtime.upgrade import Refusal, Upgrade
-
-if TYPE_CHECKING:
-    from weft.runtime.host import Host
-    from weft.runtime.origins import Origins
 
 
 class WebSocketLink(Link):
@@ -23,7 +19,7 @@ class WebSocketLink(Link):
 
     __slots__ = ("_frames", "_upgrade", "_was_closed")
 
-    def __init__(self, host: "Host", origins: "Origins", settings: WebSocket) -> None:
+    def __init__(self, host: Driver, origins: Origins, settings: WebSocket) -> None:
         super().__init__(host, origins)
         self._upgrade: Upgrade | None = Upgrade(settings.paths, settings.origins)
         self._frames = Frames()
