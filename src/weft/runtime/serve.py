@@ -89,12 +89,14 @@ class Service:
     def _start_parts(self) -> None:
         """Access, store, broker: nothing that a client could see."""
         config = self.config
-        self.access: Access = build(config.access, self.read, os.urandom, plugins.load(config.access.plugins))
+        loaded = plugins.load(config.access.plugins)
+        self.access: Access = build(config.access, self.read, os.urandom, loaded)
         self.durable = Durable(config) if config.data_dir else None
         kept = self.durable.load() if self.durable is not None else Kept()
         journal = self.durable.journal() if self.durable is not None else None
         self.broker = Broker(config.broker, self.access, int.from_bytes(os.urandom(8), "big"), journal)
         self.access.bind(self.broker.counters, self.broker.notices)
+        self.broker.plugins = loaded
         self.broker.rewriter = config.rewriter()
         self.host = Host(self.broker, asyncio.get_running_loop())
         self.broker.restore(now(), kept)
