@@ -139,7 +139,7 @@ class Greeting:
         self._takeover(now, connection.client_id)
         expiry_s = self._expiry(packet)
         clean = packet.clean_start or self._is_elsewhere(connection)
-        session, present = sessions.open(now, connection.client_id, clean, expiry_s)
+        session, present = sessions.open(now, connection.client_id, clean, expiry_s, granted.user)
         self._link(connection, now, packet, session, will)
         self._welcome(connection, packet, present, expiry_s, data)
         self._opened(now, connection)
@@ -169,7 +169,6 @@ class Greeting:
 
     def _link(self, connection: Connection, now: float, packet: Connect, session: Session, will: Will | None) -> None:
         limits = self.broker.limits
-        session.user = connection.granted.user if connection.granted else None
         session.mount = connection.origin.mount
         session.connected_at = now
         session.outgoing.window = min(

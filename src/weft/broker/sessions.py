@@ -50,7 +50,9 @@ class Sessions:
         """As long as the client wishes, and the configuration allows."""
         return min(float(expiry_s), self.limits.session_expiry_max_s)
 
-    def open(self, now: float, client_id: str, clean: bool, expiry_s: float) -> tuple[Session, bool]:
+    def open(
+        self, now: float, client_id: str, clean: bool, expiry_s: float, user: str | None = None
+    ) -> tuple[Session, bool]:
         """The session of a client that has just been let in, not yet linked; and whether it was there before.
 
         Whoever held it before has been disconnected by now.
@@ -63,6 +65,7 @@ class Sessions:
         if session is None:
             session = self.by_client[client_id] = Session(client_id, self.limits.inflight_max)
         session.ends_at = None
+        session.user = user  # before it is kept: after a crash it must still be known whose it was
         self._timers.cancel(SessionEnds(client_id))
         survived = session.survives
         session.expiry_s = expiry_s

@@ -47,7 +47,7 @@ def probe() -> Probe:
 def bench(probe) -> Bench:
     bench = Bench()
     bench.broker.plugins = Plugins([(probe, "refuse")])
-    bench.broker.plugins.bind(bench.broker.counters, bench.broker.notices, bench.broker.routes.forget)
+    bench.broker.plugins.bind(bench.broker.counters, bench.broker.notices, lambda: None)
     return bench
 
 
@@ -125,7 +125,7 @@ def test_its_change_of_mind_voids_what_connections_have_cached():
     bench, gate = Bench(), Gate({})
     access = build(AccessSettings(default="allow"), lambda path: b"", bytes, Plugins([(gate, "refuse")]))
     bench.broker.authority = access
-    access.bind(bench.broker.counters, bench.broker.notices, bench.broker.routes.forget)
+    access.bind(bench.broker.counters, bench.broker.notices)
     client = bench.client("c")
     client.subscribe("a")
     client.send(Publish("a", b"1"), Publish("a", b"2"))

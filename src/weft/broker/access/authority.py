@@ -106,19 +106,16 @@ class Access(Authority):
         self._verified = _memory(parts.settings, entropy)
         self._underway: dict[int, Underway] = {}
         self._now = 0.0
-        self._forget_routes: Callable[[], None] | None = None
         self.bind(self.counters, self.notices)
 
-    def bind(self, counters: Counters, notices: Notices, forget: Callable[[], None] | None = None) -> None:
-        """Count and tell where the broker does, and have it ``forget`` what its connections have cached. Once."""
-        self.counters, self.notices, self._forget_routes = counters, notices, forget
+    def bind(self, counters: Counters, notices: Notices) -> None:
+        """Count and tell where the broker does. Once, after the broker is made."""
+        self.counters, self.notices = counters, notices
         self.plugins.bind(counters, notices, self.changed)
 
     def changed(self) -> None:
         """What connections have cached is void."""
         self.version += 1
-        if self._forget_routes is not None:
-            self._forget_routes()
 
     def reload(self, settings: AccessSettings, read: Read) -> None:
         """The new files in place of the old; raises ``Misuse`` and changes nothing if one of them is wrong. Plugins stay."""

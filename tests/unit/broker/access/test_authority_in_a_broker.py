@@ -6,6 +6,7 @@ from broker_bench import Bench
 from weft.broker.access.authority import Access, build
 from weft.broker.access.hashes import Hash, _digest, write
 from weft.broker.access.settings import AccessSettings
+from weft.broker.records import SessionKept
 from weft.core.strict import parse
 from weft.mqtt.codec.packets import Auth, Connack, Connect, Disconnect, Puback, Publish, Request, Suback, Subscribe
 from weft.mqtt.codec.properties import Properties
@@ -26,7 +27,7 @@ SETTINGS = parse('password_file = "users"\nacl_file = "acl"', AccessSettings).va
 def bench() -> Bench:
     bench = Bench()
     access = build(SETTINGS, lambda path: FILES[str(path)], lambda size: bytes(range(size)))
-    access.bind(bench.broker.counters, bench.broker.notices, bench.broker.routes.forget)
+    access.bind(bench.broker.counters, bench.broker.notices)
     bench.broker.authority = access
     return bench
 
@@ -126,3 +127,14 @@ def test_a_throttled_client_hears_when_to_come_back(bench):
     assert answer.properties.reason_string == "too many failures; again in 1 s"
     assert not isinstance(answer, Disconnect)
     assert bench.count("auth_throttled") == 1
+
+
+def test_a_session_is_kept_with_its_owner_from_the_start():
+    """§5.4.2: after a crash right after the CONNACK, knowing a client identifier is still no right to the session."""
+    bench = Bench(keeps=True)
+    bench.client("shared", clean=False, username="alice")
+    (kept,) = (record for record in bench.records if isinstance(record, SessionKept))
+    assert kept.user == "alice"
+    eve = bench.stranger(4)
+    eve.connect("shared", clean=False, username="eve")
+    assert eve.connection.closing
