@@ -113,6 +113,8 @@ class Bench:
                 return
             for connection in dirty:
                 self.clients[connection.number].flush()
+                if connection.replays and not connection.out:
+                    connection.refill(self.now)
 
     def commit(self) -> None:
         """The store has everything that was taken."""

@@ -26,11 +26,17 @@ class EchoConnection:
         self.why: str | None = None
         self.verdicts: list[Any] = []
         self.trims: list[int] = []
+        self.replays: list[bytes] | None = None
 
     def say(self, data: bytes) -> None:
         if not self.out:
             self.broker.dirty.append(self)
         self.out.append(data)
+
+    def refill(self, now: float) -> None:
+        """The next of what is being replayed."""
+        assert self.replays
+        self.say(self.replays.pop(0))
 
     def close(self) -> None:
         self.closing = True

@@ -14,7 +14,7 @@ CLOSED nothing more is said, and the session, if there was one, has been told.
 
 from collections import deque
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -24,7 +24,7 @@ from weft.broker.quota import Quota
 from weft.broker.routes import Route
 from weft.mqtt.codec.decode import decode
 from weft.mqtt.codec.encode import encode
-from weft.mqtt.codec.frames import bounds, count, split
+from weft.mqtt.codec.frames import FLAWS, bounds, count, split
 from weft.mqtt.codec.kinds import Kind
 from weft.mqtt.codec.opening import announced
 from weft.mqtt.codec.packets import Connack, Disconnect, Pingreq, Will
@@ -54,6 +54,13 @@ class QuotaDue(msgspec.Struct, frozen=True, gc=False):
     number: int
 
 
+class Advancing(Protocol):
+    """What goes out in slices; ``replay`` has it."""
+
+    def advance(self, now: float) -> bool:
+        """The next slice; False if it was the last."""
+
+
 class State(Enum):
     AWAITING = "awaiting CONNECT"
     ADMITTING = "waiting for a verdict"
@@ -67,8 +74,8 @@ class Connection:
     __slots__ = (
         "_have", "_need", "_parts", "_pauses", "aliases", "broker", "client_id", "closing", "conversation", "generation",
         "granted", "heard_at", "held", "is_bridge", "is_plain", "keep_alive_s", "method", "number", "origin", "out",
-        "packet_bytes_max", "pending", "problem_information", "quota", "rights", "routes", "session", "state", "subject",
-        "version", "will",
+        "packet_bytes_max", "pending", "problem_information", "quota", "replays", "rights", "routes", "session", "state",
+        "subject", "version", "will",
     )  # fmt: skip
 
     def __init__(self, broker: Hub, number: int, origin: Origin, now: float) -> None:
@@ -98,6 +105,8 @@ class Connection:
         self.aliases: dict[int, str] | None = None
         self.held: deque[tuple[int, bytes]] | None = None
         """Packets that wait for records to be durable, with the batch that they wait for."""
+        self.replays: deque[Advancing] | None = None
+        """Retained messages that are still to be sent, see ``replay``."""
         self.quota: Quota | None = None
         self.routes: dict[bytes, Route] = {}
         """What ``hotpath`` knows of the topics that this client publishes to."""
@@ -180,7 +189,11 @@ class Connection:
 
     def _needed(self, data: bytes, at: int) -> int:
         """How long the packet that begins at ``at`` is, as far as can be told: at least one byte more than there is."""
-        have = len(data) - at
+        have, first = len(data) - at, data[at]
+        if self.state is State.AWAITING and first >> 4 != Kind.CONNECT:  # no need to wait for the rest
+            raise ProtocolError("the first packet is not a CONNECT")
+        if FLAWS[self.version][first]:
+            raise Malformed(FLAWS[self.version][first])
         found = bounds(data, at)
         if found is None:
             return have + 1
@@ -228,12 +241,11 @@ class Connection:
             self.receive(now, data)
 
     def verdict(self, now: float, result: Any) -> None:
-        """A ``Work`` is done."""
-        if self.state is not State.CLOSED:
-            try:
-                self.broker.verdict(self, now, result)
-            except Refused as refused:
-                self.refuse(now, refused)
+        """A ``Work`` is done; of whoever has hung up meanwhile it only counts, or guessing passwords would cost nothing."""
+        try:
+            self.broker.verdict(self, now, result)
+        except Refused as refused:
+            self.refuse(now, refused)
 
     # ---------------------------------------------------------------------------------------------- what is sent
 
@@ -271,6 +283,21 @@ class Connection:
             self.send(held.popleft()[1])
         if self._pauses & HELD and len(held) <= self.broker.limits.receive_maximum // 2:
             self.unpause(HELD)
+
+    def replay(self, replay: Advancing) -> None:
+        """More than one slice is retained: the rest follows as the client takes it."""
+        if self.replays is None:
+            self.replays = deque()
+        self.replays.append(replay)
+        self.broker.dirty.append(self)
+
+    def refill(self, now: float) -> None:
+        """All output is written, and the socket takes more: the next slice of what is being replayed."""
+        if self.replays and not self.replays[0].advance(now):
+            self.replays.popleft()
+            self.broker.dirty.append(self)  # the next one's turn
+        if not self.replays:
+            self.replays = None
 
     @property
     def reading(self) -> bool:
@@ -372,6 +399,7 @@ class Connection:
         self.broker.dirty.append(self)
         self.broker.closed(now, self, says_will)
         self.held = None
+        self.replays = None
         self._parts.clear()
         self.routes.clear()
 

@@ -95,7 +95,10 @@ class Greeting:
 
     def verdict(self, connection: Connection, now: float, result: Any) -> None:
         """What the authority says of whoever waits, now or after its ``Work``."""
-        if isinstance(result, Work | ConversationWork):
+        if connection.is_closed:
+            if isinstance(result, Granted | Denied) and isinstance(connection.pending, Connect):
+                self.broker.authority.admitted(now, self._credentials(connection, connection.pending), result)
+        elif isinstance(result, Work | ConversationWork):
             connection.pause(ADMITTING)
             self.broker.works.append((connection, result.run))
         elif isinstance(result, Challenge):

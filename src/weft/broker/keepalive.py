@@ -42,6 +42,8 @@ class KeepAlives:
         while self._buckets and (second := min(self._buckets)) <= now:
             for connection in self._buckets.pop(second):
                 del self._where[connection]
+                if not connection.reading:  # we do not listen to it: it is not silent
+                    connection.heard_at = now
                 if now - connection.heard_at >= FACTOR * connection.keep_alive_s:
                     self._overdue(now, connection)
                 else:

@@ -81,14 +81,6 @@ class Retained:
         """Those that match, one by one: it may be left and resumed while messages come and go."""
         return (topic for topic, _ in self._tree.match(filter_))
 
-    def match(self, now: float, filter_: str) -> Iterator[Publication]:
-        """Those whose topic matches, without the expired, which go now."""
-        for topic, publication in list(self._tree.match(filter_)):
-            if publication.is_expired(now):
-                self._expire(topic)
-            else:
-                yield publication
-
     def _expire(self, topic: str) -> None:
         self.counters["weft_messages_expired_total"] += 1
         self.delete(topic)

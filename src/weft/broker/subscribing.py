@@ -3,6 +3,7 @@
 from weft.broker.access.api import SHARE, SUBSCRIBE
 from weft.broker.connection import Connection
 from weft.broker.hub import Hub
+from weft.broker.replay import Replay
 from weft.mqtt.codec.encode import encode
 from weft.mqtt.codec.packets import Request, Suback, Subscribe, Unsuback, Unsubscribe
 from weft.mqtt.codec.reasons import Reason, Refused
@@ -102,9 +103,9 @@ class Subscribing:
         if subscription.group is not None or session is None:
             return
         if request.retain_handling == SEND_ALWAYS or (request.retain_handling == SEND_IF_NEW and is_new):
-            for publication in self.broker.retained.match(now, subscription.filter):
-                if not (subscription.no_local and publication.publisher == session.client_id):
-                    self.broker.deliverer.retained(now, session, subscription, publication)
+            replay = Replay(self.broker, session, subscription)
+            if replay.advance(now):
+                connection.replay(replay)
 
     def on_unsubscribe(self, connection: Connection, now: float, packet: Unsubscribe) -> None:
         session = connection.session

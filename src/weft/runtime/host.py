@@ -46,6 +46,7 @@ class Host:
         self.is_awake = False
         """``flush`` is due in this tick already."""
         self._relieved: list[Link] = []
+        self._replaying: list[Link] = []
         self._ending: dict[Link, float] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = 0.0
@@ -113,6 +114,8 @@ class Host:
                     self._write(link)
         self._write_out(broker.dirty)
         broker.dirty.clear()
+        if self._replaying:
+            self._refill(at)
         pressure = self.pressure
         if pressure.behind or pressure.is_high or pressure.is_store_behind is not None:
             pressure.watch(at)
@@ -143,10 +146,23 @@ class Host:
                         sent += size
                 if connection.closing or connection.reading is not link.is_reading:
                     link.settle()
+                if connection.replays:
+                    self._replaying.append(link)
             except Exception as error:  # noqa: BLE001 - a bug met this connection; it pays, the others go on
                 self._broke(link, error)
         if sent:
             self.counters["weft_bytes_sent_total"] += sent
+
+    def _refill(self, at: float) -> None:
+        """Whose output is all written may have the next slice of what it is to get; it goes out in the next tick."""
+        replaying, self._replaying = self._replaying, []
+        for link in replaying:
+            connection = link.connection
+            if not link.is_behind and not connection.out and connection in self.links:
+                try:
+                    connection.refill(at)
+                except Exception as error:  # noqa: BLE001 - as in _write_out
+                    self._broke(link, error)
 
     def _write(self, link: Link) -> None:
         """What waited while ``link`` was behind, or is left of it now."""
@@ -155,6 +171,8 @@ class Host:
         try:
             link.write_pieces(out)
             link.settle()
+            if link.connection.replays:
+                self._replaying.append(link)
         except Exception as error:  # noqa: BLE001 - as in _write_out
             self._broke(link, error)
         self.counters["weft_bytes_sent_total"] += before - sum(map(len, out))

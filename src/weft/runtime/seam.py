@@ -6,7 +6,7 @@ Out    ``dirty`` and what each connection in it wants, ``works``, ``deadline``, 
 Never  a call back into the driver: it looks when a tick is over.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from typing import Any, Protocol
 
 from weft.broker.access.api import Origin
@@ -22,6 +22,11 @@ class Connection(Protocol):
     out: list[bytes]
     closing: bool
     reading: bool
+
+    @property
+    def replays(self) -> Sized | None: ...
+
+    def refill(self, now: float) -> None: ...
 
     def receive(self, now: float, data: bytes) -> None: ...
 

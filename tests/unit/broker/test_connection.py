@@ -39,6 +39,12 @@ def test_the_first_packet_must_be_a_connect(bench, version):
     assert bench.count("protocol_errors") == 1
 
 
+@pytest.mark.parametrize("begin", [b"GET / HTTP/1.1", b"\x30", b"\x00", b"\x11"])
+def test_what_cannot_become_a_connect_is_refused_at_once(bench, begin):
+    client = bench.stranger().speak(begin)
+    assert client.closed
+
+
 def test_a_second_connect_is_a_protocol_error(bench):
     """[MQTT-3.1.0-2]."""
     client = bench.client(version=5)

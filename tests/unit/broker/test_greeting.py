@@ -202,12 +202,16 @@ class TestVerdicts:
             client.speak(encode(4, Publish("t", b"x" * 500)))
         assert client.closed
 
-    def test_a_verdict_for_somebody_who_has_left_is_nothing(self, bench):
-        bench.authority.verdict = lambda credentials: Work(lambda: Granted(None))
-        client = bench.stranger(4).connect("c")
-        client.vanish()
-        bench.work()
+    def test_a_verdict_for_somebody_who_has_left_only_counts(self, bench):
+        """Or whoever guesses passwords would only have to hang up early."""
+        verdict = Denied(Reason.BAD_USER_NAME_OR_PASSWORD, "no")
+        for result in (Granted(None), verdict):
+            bench.authority.verdict = lambda credentials, result=result: Work(lambda: result)
+            client = bench.stranger(4).connect("c")
+            client.vanish()
+            bench.work()
         assert "c" not in bench.broker.sessions.by_client
+        assert bench.authority.verdicts == [Granted(None), verdict]
 
     def test_two_who_wait_under_one_name_take_over_in_turn(self, bench):
         bench.authority.verdict = lambda credentials: Work(lambda: Granted(None))
@@ -282,6 +286,15 @@ class TestKeepAlive:
             bench.later(9)
             client.send(Pingreq())
         assert not client.closed
+
+    def test_whom_we_do_not_read_from_is_not_silent(self):
+        bench = Bench(BrokerSettings(Limits(messages_per_second_max=1)))
+        client = bench.client(keep_alive_s=10)
+        client.send(*[Publish("t", b"x")] * 100)
+        bench.later(90)
+        assert not client.closed
+        bench.later(40)
+        assert client.closed
 
     def test_zero_is_for_ever(self, bench):
         client = bench.client(keep_alive_s=0)
