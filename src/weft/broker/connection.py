@@ -36,6 +36,8 @@ from weft.mqtt.session.session import Session
 PUBLISH_QOS_MASK = 0xF6
 """Of a first byte: kind and QoS, without DUP and RETAIN."""
 PUBLISH_QOS_0 = 0x30
+PARKED_BYTES_MAX = 1_048_576
+"""What may come while a verdict is awaited: reading pauses, but what was read by then is there."""
 PINGRESP = b"\xd0\x00"
 
 # Why reading is paused; several reasons may hold at once.
@@ -223,8 +225,8 @@ class Connection:
 
     def _check_parked(self, now: float) -> None:
         """While a verdict is awaited, a client may send on (§3.1.4), but not without bound."""
-        if self.is_waiting and self._have > self.broker.limits.packet_bytes_unauthenticated_max:
-            self.refuse(now, Refused(Reason.QUOTA_EXCEEDED, "too much before the CONNACK"))
+        if self.is_waiting and self._have > PARKED_BYTES_MAX:
+            self.refuse(now, Refused(Reason.QUOTA_EXCEEDED, "too much before the verdict on its credentials"))
 
     def _charge(self, now: float, quota: Quota, messages: int, size: int) -> None:
         """Too fast: nothing is lost, reading pauses."""

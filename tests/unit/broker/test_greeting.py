@@ -194,12 +194,12 @@ class TestVerdicts:
         bench.work()
         assert [type(packet) for packet in client.take()] == [Connack, Pingresp, Pingresp]
 
-    def test_but_not_without_bound(self):
-        bench = Bench(BrokerSettings(Limits(packet_bytes_unauthenticated_max=1_000)))
+    def test_but_not_without_bound(self, bench):
         bench.authority.verdict = lambda credentials: Work(lambda: Granted(None))
         client = bench.stranger(4).connect("c")
         for _ in range(3):
-            client.speak(encode(4, Publish("t", b"x" * 500)))
+            assert not client.closed
+            client.speak(encode(4, Publish("t", b"x" * 400_000)))
         assert client.closed
 
     def test_a_verdict_for_somebody_who_has_left_only_counts(self, bench):
