@@ -12,6 +12,8 @@ from typing import Any
 
 import structlog
 
+from weft.broker.settings import Limits
+
 RESERVED = 100
 """Descriptors for listeners, the store, the log."""
 
@@ -41,7 +43,8 @@ def warn_of_descriptors(connections_max: int) -> None:
     """If there are fewer than connections could come."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and connections_max + RESERVED > soft:
-        log.warning(
+        say = log.info if connections_max == Limits().connections_total_max else log.warning  # who chose it should know
+        say(
             "fewer file descriptors than connections",
             descriptors=soft,
             connections_total_max=connections_max,
