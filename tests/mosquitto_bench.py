@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 from pathlib import Path
+from typing import Self
 
 import pytest
 
@@ -33,7 +34,7 @@ class Mosquitto:
         self.lines = lines
         self.process: subprocess.Popen[str] | None = None
 
-    def __enter__(self) -> "Mosquitto":
+    def __enter__(self) -> Self:
         self.start()
         return self
 
