@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import count
 
+from weft.mqtt.client.endpoint import parse
 from weft.mqtt.client.events import Connected, Event, Message, Published, Subscribed
 from weft.mqtt.client.machine import Client
 from weft.mqtt.codec.packets import Connect, Request
 from weft.runtime.client import Courier, Retry
 from weft.runtime.clock import now
-from weft.runtime.endpoint import parse
 
 NUMBERS = count(1)
 

@@ -11,13 +11,13 @@ from broker_bench import Open
 from driving import Driven, driving, run
 from mosquitto_bench import Mosquitto, needs_mosquitto
 from talking import talking
-from weft.broker.bridge.settings import BridgeSettings, Topic
+from weft.broker.bridge.settings import BridgeSettings, Topic, check_all
 from weft.broker.broker import Broker
 from weft.broker.settings import BrokerSettings
 from weft.core.errors import Misuse
 from weft.mqtt.client.events import Message
 from weft.node.config import Listener
-from weft.runtime.bridge import Bridges, verify
+from weft.runtime.bridge import Bridges
 
 pytestmark = pytest.mark.live
 LOOPBACK = Listener("mqtt://127.0.0.1:0")
@@ -35,11 +35,11 @@ class Bridged:
         self.url = f"mqtt://127.0.0.1:{driven.ports[0]}"
 
     async def up(self) -> None:
-        await self.driven.until(lambda: all(each.machine.is_relaying for each in self.bridges._all))
+        await self.driven.until(lambda: all(each.machine.is_relaying for each in self.bridges.all))
 
     async def asked(self, *filters: str) -> None:
         """Until the bridge is subscribed to exactly these at far, and far has said so."""
-        (bridging,) = self.bridges._all
+        (bridging,) = self.bridges.all
         machine = bridging.machine
         await self.driven.until(
             lambda: machine.far is not None and sorted(machine._has) == sorted(filters) and not machine.far.is_asking
@@ -156,7 +156,7 @@ def test_mosquitto_says_who_does_not_listen(tmp_path: Path) -> None:
             await ours.up()
             count = ours.broker.counters
             await mine.publish("quiet", b"0")
-            (bridging,) = ours.bridges._all
+            (bridging,) = ours.bridges.all
             await ours.driven.until(lambda: bridging.machine._hearing.is_heard(0, "quiet") is False)
             for number in range(5):
                 await mine.publish("quiet", b"%d" % number)
@@ -176,7 +176,7 @@ def test_two_of_our_brokers_and_a_bridge_each_way_do_not_loop() -> None:
                 back = BridgeSettings("back", first.url, [topic], demand="always")
                 bridges = Bridges([back], "b", second.broker, second.driven.host, second.driven.tasks, Path.read_bytes)
                 bridges.start()
-                await second.driven.until(lambda: bridges._all[0].machine.is_relaying)
+                await second.driven.until(lambda: bridges.all[0].machine.is_relaying)
                 await first.up()
                 async with talking(first.url) as mine, talking(second.url) as theirs:
                     await theirs.subscribe("#", qos=1)
@@ -198,7 +198,7 @@ def test_a_broker_that_is_not_there_is_tried_again() -> None:
             port = second.driven.ports[0]
         async with bridged(settings(port, Topic("#", "out", 1))) as ours:
             await ours.driven.until(lambda: ours.broker.counters["weft_bridge_out_total"] == 0)
-            (bridging,) = ours.bridges._all
+            (bridging,) = ours.bridges.all
             assert not bridging.machine.is_relaying
 
     run(scene())
@@ -219,4 +219,4 @@ def test_a_broker_that_is_not_there_is_tried_again() -> None:
 )
 def test_what_cannot_be_is_said_before_anything_runs(broken: list[BridgeSettings], said: str) -> None:
     with pytest.raises(Misuse, match=said):
-        verify(broken)
+        check_all(broken)

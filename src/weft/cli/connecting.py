@@ -175,7 +175,7 @@ def plan(options: Options) -> Plan:
 
 
 def _where(options: Options) -> tuple[Any, str | None, str | None, str]:
-    from weft.runtime.endpoint import PORTS, Endpoint, TlsFiles, parse
+    from weft.mqtt.client.endpoint import PORTS, Endpoint, TlsFiles, parse
 
     files = TlsFiles(
         options.cafile, options.capath, options.cert, options.key, options.insecure, options.server_name, options.alpn

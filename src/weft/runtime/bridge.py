@@ -6,25 +6,26 @@ is written there is handed to the machine in the next turn of the loop, never in
 
 import asyncio
 import os
+import ssl
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
+import msgspec
+
 from weft.broker.access.api import Origin
 from weft.broker.bridge.relay import Bridge
-from weft.broker.bridge.settings import BridgeSettings, check
+from weft.broker.bridge.settings import BridgeSettings, check_all
 from weft.broker.broker import Broker
 from weft.broker.routes import BRIDGE
-from weft.core.errors import Misuse
 from weft.core.rand import Rng
+from weft.mqtt.client.endpoint import Endpoint, TlsFiles, parse
 from weft.runtime.client import Retry, Wire, dial, explain
+from weft.runtime.clienttls import context
 from weft.runtime.clock import now
-from weft.runtime.endpoint import Endpoint, TlsFiles, context, parse
 from weft.runtime.host import Host
 from weft.runtime.link import Link
 from weft.runtime.tasks import Tasks
-
-BRIDGES_MAX = 100
 
 
 class Bridges:
@@ -38,55 +39,58 @@ class Bridges:
         host: Host,
         tasks: Tasks,
         read: Callable[[Path], bytes],
-        folder: Path = Path(),
     ) -> None:
-        verify(settings)
-        self._all = [Bridging(each, broker_id, broker, host, read, folder) for each in settings]
+        check_all(settings)
+        self.all = [Bridging(each, broker_id, broker, host, prepare(each, read)) for each in settings]
         self._tasks = tasks
 
     def start(self) -> None:
         """After the store's sessions are back."""
-        for each in self._all:
+        for each in self.all:
             each.watch()
             self._tasks.spawn(each.run(), f"bridge {each.settings.name}")
 
     def stop(self) -> None:
         """Before the broker drains: sessions stay, on both sides."""
-        for each in self._all:
+        for each in self.all:
             each.stop()
 
 
-def verify(settings: list[BridgeSettings]) -> None:
-    """What can be said of a configuration before anything runs."""
-    if len(settings) > BRIDGES_MAX:
-        raise Misuse(f"{len(settings)} bridges; {BRIDGES_MAX} at most")
-    names = [each.name for each in settings]
-    for each in settings:
-        check(each)
-        parse(each.url)
-        if names.count(each.name) > 1:
-            raise Misuse(f"two bridges are called '{each.name}'")
+class Prepared(msgspec.Struct, frozen=True):
+    """What of a bridge's settings lies in files."""
+
+    endpoint: Endpoint
+    tls: ssl.SSLContext | None
+    password: bytes | None
+
+
+def prepare(settings: BridgeSettings, read: Callable[[Path], bytes]) -> Prepared:
+    """Read the files; ``Misuse`` names what cannot be used."""
+    tls = settings.tls
+    files = TlsFiles(
+        cafile=Path(tls.ca) if tls.ca else None,
+        cert=Path(tls.cert) if tls.cert else None,
+        key=Path(tls.key) if tls.key else None,
+        insecure=tls.insecure,
+        server_name=tls.server_name or None,
+    )
+    endpoint = parse(settings.url, files).endpoint
+    password = None
+    if settings.password_file:
+        password = read(Path(settings.password_file)).split(b"\n", 1)[0].rstrip(b"\r")
+    return Prepared(endpoint, context(files) if endpoint.is_secure else None, password)
 
 
 class Bridging:
     """One bridge. ``Host.clocked`` has it, so its deadlines are the broker's."""
 
     def __init__(
-        self,
-        settings: BridgeSettings,
-        broker_id: str,
-        broker: Broker,
-        host: Host,
-        read: Callable[[Path], bytes],
-        folder: Path,
+        self, settings: BridgeSettings, broker_id: str, broker: Broker, host: Host, prepared: Prepared
     ) -> None:
         self.settings = settings
-        self.endpoint = _endpoint(settings, folder)
-        password = None
-        if settings.password_file:
-            password = read(Path(settings.password_file)).split(b"\n", 1)[0].rstrip(b"\r")
-        self.machine = Bridge(settings, broker_id, broker.limits, broker.counters, broker.notices, password)
-        self._tls = context(self.endpoint.tls) if self.endpoint.is_secure else None
+        self.endpoint = prepared.endpoint
+        self.machine = Bridge(settings, broker_id, broker.limits, broker.counters, broker.notices, prepared.password)
+        self._tls = prepared.tls
         self._broker = broker
         self._host = host
         self._near: Near | None = None
@@ -257,15 +261,3 @@ class Near(Link):
 
     def resume_reading(self) -> None:
         self._bridging.on_near_reading(True)
-
-
-def _endpoint(settings: BridgeSettings, folder: Path) -> Endpoint:
-    tls = settings.tls
-    files = TlsFiles(
-        cafile=folder / tls.ca if tls.ca else None,
-        cert=folder / tls.cert if tls.cert else None,
-        key=folder / tls.key if tls.key else None,
-        insecure=tls.insecure,
-        server_name=tls.server_name or None,
-    )
-    return parse(settings.url, files).endpoint

@@ -14,10 +14,11 @@ from typing import Protocol, cast
 import msgspec
 
 from weft.core.rand import Rng
+from weft.mqtt.client.endpoint import Endpoint
 from weft.mqtt.client.events import Connected, Disconnected, Event, Refused
 from weft.mqtt.client.machine import Client
+from weft.runtime.clienttls import context
 from weft.runtime.clock import now
-from weft.runtime.endpoint import Endpoint, context
 from weft.runtime.wsclient import Opening
 
 DIAL_TIMEOUT_S = 30.0
