@@ -238,6 +238,7 @@ class Subscribing:
             raise Failed(f"every subscription was refused: {'; '.join(refused)}{why}")
         for line in refused:
             self._says.warn(f"subscription refused: {line}{why}")
+        self._says.debug("subscribed")
         if self._wishes.exit_subscribed:
             self._leave()
 
