@@ -24,6 +24,7 @@ check: venv ## lint, format, types, import contracts
 	@$(BIN)/lint-imports
 
 test: check ## check, then every test except those marked slow
+	@scripts/bootstrap --debian mosquitto mosquitto-clients
 	@$(BIN)/pytest -m "not slow" $(PYTEST_ARGS)
 
 bench: venv ## measure the simulator (bench/)

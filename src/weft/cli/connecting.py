@@ -10,7 +10,7 @@ import inspect
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,10 +20,11 @@ import typer
 from weft.cli.exits import Failed
 from weft.cli.properties import collect
 from weft.core.errors import Misuse
-from weft.mqtt.client.events import ClientSettings, Event, LinkSettings, Refused
+from weft.mqtt.client.events import ClientSettings, LinkSettings, Refused
 from weft.mqtt.client.machine import Client
 from weft.mqtt.codec.packets import V5, V31, V311, Connect, Will
 from weft.mqtt.codec.properties import NONE, Properties
+from weft.mqtt.codec.reasons import Refused as Illegal
 
 VERSIONS = {
     "3.1": V31, "31": V31, "mqttv31": V31, "3.1.1": V311, "311": V311, "mqttv311": V311, "5": V5, "5.0": V5, "mqttv5": V5,
@@ -174,8 +175,16 @@ def plan(options: Options) -> Plan:
     return Plan(endpoint, connect, found, topic, falls_back)
 
 
+def valid(rule: Callable[[str], None], text: str) -> None:
+    """A topic or filter that breaks the standard is wrong usage."""
+    try:
+        rule(text)
+    except Illegal as error:
+        raise Misuse(f"'{text}': {error}") from None
+
+
 def _where(options: Options) -> tuple[Any, str | None, str | None, str]:
-    from weft.runtime.endpoint import PORTS, Endpoint, TlsFiles, parse
+    from weft.mqtt.client.endpoint import PORTS, Endpoint, TlsFiles, parse
 
     files = TlsFiles(
         options.cafile, options.capath, options.cert, options.key, options.insecure, options.server_name, options.alpn
@@ -276,7 +285,3 @@ def until_signal(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]]) -> 
         return asked.is_set()
 
     return asyncio.run(main())
-
-
-Handler = Callable[[Event], None]
-Step = Callable[[], Awaitable[None]]

@@ -11,10 +11,11 @@ from typing import Annotated
 
 import typer
 
-from weft.cli.connecting import Options, Plan, Says, client_of, older, plan, refusal, shared, until_signal
+from weft.cli.connecting import Options, Plan, Says, client_of, older, plan, refusal, shared, until_signal, valid
 from weft.cli.exits import Failed
 from weft.core.errors import Misuse
 from weft.mqtt.client.events import Connected, Disconnected, Event, Published, Refused
+from weft.mqtt.topics import check_name
 
 PAYLOAD_BYTES_MAX = 268_435_455
 CHUNK = 65_536
@@ -70,6 +71,7 @@ def pub(  # noqa: PLR0917  options, by name
     topic = topic or planned.topic
     if not topic:
         raise Misuse("which topic? give -t TOPIC, or --url with a topic at its end")
+    valid(check_name, topic)
     if sum((message is not None, file is not None, lines, whole, null)) != 1:
         raise Misuse("give exactly one of -m MESSAGE, -f FILE, -l, -s and -n")
     if lines and (repeat > 1 or delay):

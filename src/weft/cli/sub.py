@@ -9,7 +9,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from weft.cli.connecting import Options, Plan, Says, client_of, older, plan, refusal, shared, until_signal
+from weft.cli.connecting import Options, Plan, Says, client_of, older, plan, refusal, shared, until_signal, valid
 from weft.cli.exits import Failed
 from weft.cli.formats import Format, Heard
 from weft.core.errors import Misuse
@@ -17,7 +17,7 @@ from weft.core.rand import Rng
 from weft.mqtt.client.events import Connected, Disconnected, Event, Message, Refused, Subscribed
 from weft.mqtt.client.words import words
 from weft.mqtt.codec.packets import V5, Request
-from weft.mqtt.topics import matches
+from weft.mqtt.topics import check_filter, matches
 
 Topics = Annotated[
     list[str], typer.Option("-t", "--topic", metavar="FILTER", help="What to subscribe to; may be repeated.")
@@ -98,13 +98,7 @@ def sub(  # noqa: PLR0917  options, by name
     if options5 and planned.connect.version < V5:
         raise Misuse("--retain-as-published, --no-local and --retain-handling need MQTT 5 (-V 5)")
     for filter_ in (*filters, *leave, *filter_out):
-        from weft.mqtt.codec.reasons import Refused as Illegal
-        from weft.mqtt.topics import check_filter
-
-        try:
-            check_filter(filter_)
-        except Illegal as error:
-            raise Misuse(f"'{filter_}': {error}") from None
+        valid(check_filter, filter_)
     wishes = Wishes(
         requests=tuple(Request(f, qos, no_local, as_published, retain_handling) for f in dict.fromkeys(filters)),
         leave=tuple(leave),
@@ -238,6 +232,7 @@ class Subscribing:
             raise Failed(f"every subscription was refused: {'; '.join(refused)}{why}")
         for line in refused:
             self._says.warn(f"subscription refused: {line}{why}")
+        self._says.debug("subscribed")
         if self._wishes.exit_subscribed:
             self._leave()
 

@@ -13,6 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from weft.broker.access.settings import AccessSettings
+from weft.broker.bridge.settings import BridgeSettings, check_all
 from weft.broker.rewrite import Rewriter, Rule, check
 from weft.broker.settings import BrokerSettings, Count, Seconds
 from weft.core.errors import Misuse
@@ -149,6 +150,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     admin: AdminSettings = AdminSettings()
     log: LogSettings = LogSettings()
     rewrite: list[Rule] = []
+    bridge: list[BridgeSettings] = []
 
     def listeners(self) -> list[Listener]:
         """Those that are configured, or the default one."""
@@ -200,7 +202,17 @@ def checked(document: Document[Config]) -> Config:
             check(rule)
         except Misuse as error:
             raise document.wrong(("rewrite", position, "filter"), str(error)) from error
+    _check_bridges(document)
     return config
+
+
+def _check_bridges(document: Document[Config]) -> None:
+    bridges = document.value.bridge
+    for position in range(len(bridges)):
+        try:
+            check_all(bridges[: position + 1])
+        except Misuse as error:
+            raise document.wrong(("bridge", position, "name"), str(error)) from error
 
 
 def anchored(config: Config, folder: Path) -> Config:
@@ -215,7 +227,15 @@ def anchored(config: Config, folder: Path) -> Config:
 
     listeners = [each if each.tls is None else replace(each, tls=placed(each.tls)) for each in config.listener]
     admin = replace(config.admin, token_file=at(config.admin.token_file))
-    return replace(config, listener=listeners, admin=admin, data_dir=at(config.data_dir))
+    bridges = [
+        replace(
+            each,
+            password_file=at(each.password_file),
+            tls=replace(each.tls, ca=at(each.tls.ca), cert=at(each.tls.cert), key=at(each.tls.key)),
+        )
+        for each in config.bridge
+    ]
+    return replace(config, listener=listeners, admin=admin, bridge=bridges, data_dir=at(config.data_dir))
 
 
 def problem(listener: Listener) -> tuple[str, str] | None:

@@ -11,6 +11,7 @@ from weft.node import plugins
 from weft.node.addresses import host_and_port
 from weft.node.config import Config, read
 from weft.runtime.admin.guard import read_token, require_token
+from weft.runtime.bridge import prepare
 from weft.runtime.parts import read as read_file
 from weft.runtime.serve import doors_without_keys
 from weft.runtime.tls import Tls
@@ -31,6 +32,8 @@ def examine(file: Path) -> Found:
     for listener in config.listeners():
         if listener.tls is not None:
             Tls(listener.tls, [])
+    for bridge in config.bridge:
+        prepare(bridge, partial(read_file, file.parent))
     _admin(config)
     warnings = [f"{url}: nobody can connect from another machine" for url in doors_without_keys(config)]
     return Found([listener.endpoint.url() for listener in config.listeners()], warnings)

@@ -9,18 +9,21 @@ import errno
 import os
 import ssl
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from typing import Protocol, cast
 
 import msgspec
 
 from weft.core.rand import Rng
+from weft.mqtt.client.endpoint import Endpoint
 from weft.mqtt.client.events import Connected, Disconnected, Event, Refused
 from weft.mqtt.client.machine import Client
+from weft.runtime.clienttls import context
 from weft.runtime.clock import now
-from weft.runtime.endpoint import Endpoint, context
 from weft.runtime.wsclient import Opening
 
 DIAL_TIMEOUT_S = 30.0
+BUFFER_BYTES = 65_536
+"""Output past which whoever writes is asked to wait."""
 CLOSE_TIMEOUT_S = 5.0
 """How long the last bytes may take once the client is done."""
 
@@ -51,6 +54,15 @@ class Pipe(Protocol):
     def is_open(self) -> bool: ...
 
 
+class Owner(Protocol):
+    """Whom a ``Wire`` tells what happens to it."""
+
+    def on_open(self, wire: "Wire") -> None: ...
+    def on_data(self, data: bytes) -> None: ...
+    def on_lost(self, why: str) -> None: ...
+    def on_writable(self, is_writable: bool) -> None: ...
+
+
 class Courier:
     """In: a client and an endpoint. ``run`` ends when the client is done, or raises why it cannot go on.
 
@@ -77,7 +89,7 @@ class Courier:
         self._stopped = asyncio.Event()
         self._writable = asyncio.Event()
         self._writable.set()
-        self._wire: _Wire | None = None
+        self._wire: Wire | None = None
         self._failure: BaseException | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._has_met = False
@@ -147,22 +159,10 @@ class Courier:
             return
 
     async def _dial(self) -> None:
-        loop = asyncio.get_running_loop()
-        where = self.endpoint
-        pipe: Pipe = Opening(where, os.urandom) if where.is_websocket else _Plain()
-        self.debug(f"connecting to {where}")
+        self.debug(f"connecting to {self.endpoint}")
+        await dial(self.endpoint, self, self._tls)
 
-        def wire() -> _Wire:
-            return _Wire(self, pipe)
-
-        async with asyncio.timeout(DIAL_TIMEOUT_S):
-            if where.scheme == "unix":
-                await loop.create_unix_connection(wire, where.path)
-            else:
-                name = (where.tls.server_name or where.host) if self._tls else None
-                await loop.create_connection(wire, where.host, where.port, ssl=self._tls, server_hostname=name)
-
-    def on_open(self, wire: "_Wire") -> None:
+    def on_open(self, wire: "Wire") -> None:
         self._wire = wire
         self.client.open(now())
         self.flush()
@@ -208,6 +208,20 @@ class Courier:
         self.flush()
 
 
+async def dial(where: Endpoint, owner: Owner, tls: ssl.SSLContext | None, buffer_bytes: int = BUFFER_BYTES) -> "Wire":
+    """A network connection; ``owner`` has been told when this returns. No connection is an ``OSError``."""
+    loop = asyncio.get_running_loop()
+
+    def make() -> Wire:
+        return Wire(owner, Opening(where, os.urandom) if where.is_websocket else _Plain(), buffer_bytes)
+
+    async with asyncio.timeout(DIAL_TIMEOUT_S):
+        if where.scheme == "unix":
+            return (await loop.create_unix_connection(make, where.path))[1]
+        name = (where.tls.server_name or where.host) if tls else None
+        return (await loop.create_connection(make, where.host, where.port, ssl=tls, server_hostname=name))[1]
+
+
 class _Plain:
     """TCP, TLS and unix sockets carry MQTT as it is."""
 
@@ -223,22 +237,24 @@ class _Plain:
         return data
 
 
-class _Wire(asyncio.Protocol):
+class Wire(asyncio.Protocol):
     """One socket."""
 
-    def __init__(self, courier: Courier, pipe: Pipe) -> None:
+    def __init__(self, owner: Owner, pipe: Pipe, buffer_bytes: int) -> None:
         self.gone = asyncio.Event()
-        self._courier = courier
+        self._owner = owner
         self._pipe = pipe
+        self._buffer_bytes = buffer_bytes
         self._transport: asyncio.Transport | None = None
         self._held: list[bytes] = []
         self._why = "the server closed the connection"
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
+        transport = cast(asyncio.Transport, transport)  # uvloop's is none by inheritance
         self._transport = transport
+        transport.set_write_buffer_limits(high=self._buffer_bytes)
         transport.write(self._pipe.opening())
-        self._courier.on_open(self)
+        self._owner.on_open(self)
 
     def data_received(self, data: bytes) -> None:
         try:
@@ -254,18 +270,18 @@ class _Wire(asyncio.Protocol):
             held, self._held = b"".join(self._held), []
             self.write(held)
         if inside:
-            self._courier.on_data(inside)
+            self._owner.on_data(inside)
 
     def connection_lost(self, error: Exception | None) -> None:
         self._transport = None
-        self._courier.on_lost(f"connection lost: {_strip(error)}" if error else self._why)
+        self._owner.on_lost(f"connection lost: {_strip(error)}" if error else self._why)
         self.gone.set()
 
     def pause_writing(self) -> None:
-        self._courier.on_writable(False)
+        self._owner.on_writable(False)
 
     def resume_writing(self) -> None:
-        self._courier.on_writable(True)
+        self._owner.on_writable(True)
 
     def write(self, data: bytes) -> None:
         if not data or self._transport is None or self._transport.is_closing():
@@ -274,6 +290,11 @@ class _Wire(asyncio.Protocol):
             self._held.append(data)  # CONNECT alone: nothing else is said before CONNACK
             return
         self._transport.write(self._pipe.wrap(data))
+
+    def read(self, is_reading: bool) -> None:
+        """Read on, or leave what comes with the kernel for now."""
+        if self._transport is not None and not self._transport.is_closing():
+            (self._transport.resume_reading if is_reading else self._transport.pause_reading)()
 
     def close(self) -> None:
         """Write what is left; a server that does not take it in time is cut off."""

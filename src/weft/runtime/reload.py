@@ -14,7 +14,7 @@ from weft.runtime import logs
 from weft.runtime.adminport import AdminPort
 from weft.runtime.parts import Parts
 
-FOR_GOOD = ("id", "cluster", "data_dir", "listener", "store", "admin", "rewrite")
+FOR_GOOD = ("id", "cluster", "data_dir", "listener", "store", "admin", "rewrite", "bridge")
 """Sections that are read at the start only; the files that they name are read again."""
 
 log = structlog.get_logger("weft")

@@ -24,6 +24,7 @@ from weft.node import plugins
 from weft.node.config import Config
 from weft.runtime import logs, process
 from weft.runtime.adminport import AdminPort
+from weft.runtime.bridge import Bridges
 from weft.runtime.clock import now
 from weft.runtime.durable import Durable
 from weft.runtime.host import Host
@@ -102,6 +103,7 @@ class Service:
         if durable is not None:
             durable.start(host, self.fail)
         self.parts = Parts(config, self._folder, access, durable, broker, host)
+        self._bridges = Bridges(config.bridge, self.id, broker, host, self._tasks, self.parts.read)
         self._admin = AdminPort(self.parts, self.reload)
         self._reloading = Reloading(self.parts, self._admin)
 
@@ -119,6 +121,7 @@ class Service:
         for each in parts.listening:
             await each.open()
         await self._admin.open()
+        self._bridges.start()
         parts.host.wake()
 
     def _ready(self) -> Ready:
@@ -173,6 +176,7 @@ class Service:
         parts = self.parts
         parts.is_draining = True
         self._notifier.stopping()
+        self._bridges.stop()
         for each in parts.listening:
             each.close()
         parts.host.begin_drain()

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from weft.runtime.endpoint import Endpoint
+from weft.mqtt.client.endpoint import Endpoint
 
 RESPONSE_BYTES_MAX = 16_384
 KEPT_MAX = 10 + 125

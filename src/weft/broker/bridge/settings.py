@@ -7,10 +7,12 @@ import msgspec
 from weft.broker.bridge.filters import intersect
 from weft.broker.settings import Count, Seconds
 from weft.core.errors import Misuse
+from weft.mqtt.client.endpoint import parse
 from weft.mqtt.codec.reasons import Refused
 from weft.mqtt.topics import check_filter, has_wildcards
 
 NAME_CHARS_MAX = 64
+BRIDGES_MAX = 100
 TOPICS_MAX = 1_000
 """Entries of ``topics`` in one bridge."""
 
@@ -69,15 +71,18 @@ class BridgeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     url: str
     """mqtt:// mqtts:// ws:// wss:// or unix:// of the other broker."""
     topics: list[Topic]
+    """What crosses."""
     version: Literal["auto", "5", "3.1.1"] = "auto"
     """``auto``: 5, and 3.1.1 if the other broker does not know it."""
     client_id: str = ""
     """Client id at the other broker; empty: ``weft-`` with this broker's id and the bridge's name."""
     username: str = ""
+    """User name at the other broker; empty: none."""
     password_file: str = ""
     """The password is the first line of this file."""
     tls: BridgeTls = BridgeTls()
     keep_alive_s: Annotated[int, msgspec.Meta(ge=5, le=65_535)] = 60
+    """Keep-alive of the connection to the other broker."""
     session_expiry_s: Annotated[int, msgspec.Meta(ge=0, le=0xFFFF_FFFF)] = 86_400
     """How long the other broker keeps messages for us while there is no connection (MQTT 5; before, as it likes)."""
     inflight_max: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 100
@@ -94,6 +99,19 @@ class BridgeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     retry_first_s: Annotated[float, msgspec.Meta(gt=0)] = 1.0
     """First wait before connecting again; it doubles up to ``retry_max_s``."""
     retry_max_s: Annotated[float, msgspec.Meta(gt=0)] = 60.0
+    """The longest wait before connecting again."""
+
+
+def check_all(bridges: list[BridgeSettings]) -> None:
+    """Each by itself, and no two of one name."""
+    if len(bridges) > BRIDGES_MAX:
+        raise Misuse(f"{len(bridges)} bridges; {BRIDGES_MAX} at most")
+    names: set[str] = set()
+    for each in bridges:
+        check(each)
+        if each.name in names:
+            raise Misuse(f"two bridges are called '{each.name}'")
+        names.add(each.name)
 
 
 def check(settings: BridgeSettings) -> None:
@@ -103,6 +121,7 @@ def check(settings: BridgeSettings) -> None:
         raise Misuse(f"bridge '{name}': a name is 1 to {NAME_CHARS_MAX} letters, digits, '-', '_' or '.'")
     if not 0 < len(settings.topics) <= TOPICS_MAX:
         raise Misuse(f"bridge '{name}': give 1 to {TOPICS_MAX} topics")
+    parse(settings.url)
     for topic in settings.topics:
         for prefix in (topic.local_prefix, topic.remote_prefix):
             if prefix and (not prefix.endswith("/") or has_wildcards(prefix) or prefix.startswith("$share/")):

@@ -28,6 +28,7 @@ from weft.mqtt.client.outgoing import Outgoing
 from weft.mqtt.client.words import AGAIN_V3, AGAIN_V5, connack_words, words
 from weft.mqtt.codec.packets import (
     V5,
+    V31,
     Connack,
     Connect,
     Packet,
@@ -226,14 +227,16 @@ class Client:
         self.outgoing.window = min(self.outgoing.inflight_max, self.link.limits.receive_maximum)
         events.append(Connected(packet.session_present, self.client_id, packet))
         asked, self._asked = list(self._asked.values()), {}
-        if packet.session_present:
+        # 3.1 has no word for it: whoever asked for the old session takes it to be there, and subscribes again to be sure.
+        is_untold = self.connect.version == V31 and not self.connect.clean_start
+        if packet.session_present or is_untold:
             for pending in self.outgoing.resume():
                 self._send(now, pending)
         else:
             self._received.clear()  # [MQTT-3.2.2-5]: what we remembered of the session is void
             events.extend(Published(token, 0) for token in self.outgoing.restart())
-            if self._has_met:
-                self._renew(now)
+        if self._has_met and not packet.session_present:
+            self._renew(now)
         self._has_met = True
         for one in asked:
             self._put_request(now, one.token, one.packet)

@@ -1,12 +1,10 @@
 """Where a broker is, for whoever connects to it: a URL, and the files that TLS needs.
 
-mqtt://  tcp://       TCP, port 1883           ws://    WebSocket, port 80
-mqtts:// ssl:// tls:// TLS, port 8883          wss://   WebSocket over TLS, port 443
+mqtt://  tcp://       TCP, port 1883           ws://    WebSocket, port 8083
+mqtts:// ssl:// tls:// TLS, port 8883          wss://   WebSocket over TLS, port 8084
 unix:///path/of/socket                         path of ws and wss: /mqtt if the URL has none
 """
 
-import ssl
-from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -14,7 +12,7 @@ import msgspec
 
 from weft.core.errors import Misuse
 
-PORTS = {"mqtt": 1883, "mqtts": 8883, "ws": 80, "wss": 443, "unix": 0}
+PORTS = {"mqtt": 1883, "mqtts": 8883, "ws": 8083, "wss": 8084, "unix": 0}
 ALIASES = {"tcp": "mqtt", "ssl": "mqtts", "tls": "mqtts"}
 PATH_OF_WEBSOCKETS = "/mqtt"
 
@@ -93,31 +91,3 @@ def parse(text: str, tls: TlsFiles = SYSTEM_TLS) -> Url:
     password = None if parts.password is None else unquote(parts.password)
     rest = "" if web else unquote(text.split("://", 1)[1].partition("/")[2])
     return Url(endpoint, user, password, rest)
-
-
-def context(files: TlsFiles) -> ssl.SSLContext:
-    """The client's TLS context; a file that cannot be used is named."""
-    context = ssl.create_default_context()
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    if files.insecure:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    if files.cafile or files.capath:
-        _use(files.cafile or files.capath, lambda: context.load_verify_locations(files.cafile, files.capath))
-    if files.key and not files.cert:
-        raise Misuse(f"{files.key}: a key needs its certificate (--cert)")
-    if files.cert:
-        cert = files.cert
-        _use(cert, lambda: context.load_cert_chain(cert, files.key))
-    if files.alpn:
-        context.set_alpn_protocols([files.alpn])
-    return context
-
-
-def _use(path: object, load: Callable[[], None]) -> None:
-    try:
-        load()
-    except ssl.SSLError as error:
-        raise Misuse(f"{path}: not usable for TLS: {error.reason or 'not PEM, or the key does not fit'}") from None
-    except OSError as error:
-        raise Misuse(f"{path}: cannot be read: {error.strerror}") from None
