@@ -4,7 +4,6 @@ The options are the fields of ``Options``; ``shared`` gives a command both those
 argument list is seen by everybody on the machine (``ps``), so ``--password-file`` and ``WEFT_PASSWORD`` are there, too.
 """
 
-import asyncio
 import functools
 import inspect
 import os
@@ -12,7 +11,7 @@ import signal
 import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
@@ -25,6 +24,9 @@ from weft.mqtt.client.machine import Client
 from weft.mqtt.codec.packets import V5, V31, V311, Connect, Will
 from weft.mqtt.codec.properties import NONE, Properties
 from weft.mqtt.codec.reasons import Refused as Illegal
+
+if TYPE_CHECKING:
+    import asyncio
 
 VERSIONS = {
     "3.1": V31, "31": V31, "mqttv31": V31, "3.1.1": V311, "311": V311, "mqttv311": V311, "5": V5, "5.0": V5, "mqttv5": V5,
@@ -273,8 +275,9 @@ def refusal(planned: Plan, refused: Refused) -> Failed:
     return Failed(f"{planned.endpoint} refused the connection: {refused.text}" + (f": {hint}" if hint else ""))
 
 
-def until_signal(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]]) -> bool:
+def until_signal(work: "Callable[[asyncio.Event], Coroutine[Any, Any, None]]") -> bool:
     """Run ``work`` with an event that SIGINT and SIGTERM set; whether one of them came."""
+    import asyncio
 
     async def main() -> bool:
         asked = asyncio.Event()

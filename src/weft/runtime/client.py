@@ -19,7 +19,6 @@ from weft.mqtt.client.events import Connected, Disconnected, Event, Refused
 from weft.mqtt.client.machine import Client
 from weft.runtime.clienttls import context
 from weft.runtime.clock import now
-from weft.runtime.wsclient import Opening
 
 DIAL_TIMEOUT_S = 30.0
 BUFFER_BYTES = 65_536
@@ -213,13 +212,21 @@ async def dial(where: Endpoint, owner: Owner, tls: ssl.SSLContext | None, buffer
     loop = asyncio.get_running_loop()
 
     def make() -> Wire:
-        return Wire(owner, Opening(where, os.urandom) if where.is_websocket else _Plain(), buffer_bytes)
+        return Wire(owner, _pipe(where), buffer_bytes)
 
     async with asyncio.timeout(DIAL_TIMEOUT_S):
         if where.scheme == "unix":
             return (await loop.create_unix_connection(make, where.path))[1]
         name = (where.tls.server_name or where.host) if tls else None
         return (await loop.create_connection(make, where.host, where.port, ssl=tls, server_hostname=name))[1]
+
+
+def _pipe(where: Endpoint) -> Pipe:
+    if not where.is_websocket:
+        return _Plain()
+    from weft.runtime.wsclient import Opening  # with numpy, which `weft pub` without WebSocket need not wait for
+
+    return Opening(where, os.urandom)
 
 
 class _Plain:
