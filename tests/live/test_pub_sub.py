@@ -250,7 +250,9 @@ def test_tls_with_and_without_certificates_and_websockets(tmp_path: Path) -> Non
             assert ended.returncode == 1
             assert b"its certificate is not trusted" in ended.stderr
             assert b"--cafile" in ended.stderr
-        assert weft(*say, "-p", str(mutual), *trust).returncode == 1
+        ended = weft(*say, "-p", str(mutual), *trust)
+        assert ended.returncode == 1
+        assert b"does it want a certificate of ours?" in ended.stderr
         ended = weft(*say, "-p", str(tls), "--ws")
         assert ended.returncode == 1
         assert ended.stderr.count(b"\n") == 1

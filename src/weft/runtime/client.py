@@ -115,6 +115,9 @@ class Courier:
                     raise self._failure
                 if self._stopped.is_set():
                     return
+                if not (self._has_met or self.stubborn) and self._again:
+                    hint = "does it want a certificate of ours?" if self._tls else "does this port speak plain MQTT?"
+                    raise Unreachable(f"{self.endpoint} ended the connection before it answered: {hint}")
                 if self.retry is None or not self._again:
                     return
             wait_s = self.retry.wait_s(self._attempt, self._rng)
