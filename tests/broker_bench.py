@@ -20,6 +20,7 @@ from weft.mqtt.codec.encode import encode
 from weft.mqtt.codec.frames import split
 from weft.mqtt.codec.packets import Connack, Connect, Packet, Publish, Request, Subscribe, Will
 from weft.mqtt.codec.properties import NONE, Properties
+from weft.telemetry.counters import hit
 
 START = 1_000_000.0
 
@@ -136,6 +137,9 @@ class Bench:
             self.broker.timeout(self.now)
             self.tick()
         self.now = end
+
+    def hits(self, limit: str) -> int:
+        return self.broker.counters[hit(limit)]
 
     def count(self, name: str) -> int:
         return self.broker.counters[f"weft_{name}_total"]

@@ -36,6 +36,7 @@ from weft.mqtt.codec.packets import (
     Unsubscribe,
 )
 from weft.mqtt.codec.reasons import Reason
+from weft.telemetry.counters import hit
 
 
 class Broker(Hub):
@@ -195,5 +196,5 @@ class Broker(Hub):
     def _connect_due(self, now: float, number: int) -> None:
         connection = self.connections.get(number)
         if connection is not None and connection.state is not State.CONNECTED:
-            self.counters["weft_limits_hit_total"] += 1
+            self.counters[hit("connect_timeout_s")] += 1
             connection.disconnect(now, Reason.MAXIMUM_CONNECT_TIME, "no CONNECT in time")

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import msgspec
 
 from weft.broker.access.api import Conversation, Granted, Origin, Subject
+from weft.broker.bounds import LimitHit
 from weft.broker.hub import Hub
 from weft.broker.quota import Quota
 from weft.broker.routes import Route
@@ -32,6 +33,7 @@ from weft.mqtt.codec.properties import NONE, Properties
 from weft.mqtt.codec.reasons import Malformed, ProtocolError, Reason, Refused
 from weft.mqtt.codec.returns import connack_code
 from weft.mqtt.session.session import Session
+from weft.telemetry.counters import hit
 
 PUBLISH_QOS_MASK = 0xF6
 """Of a first byte: kind and QoS, without DUP and RETAIN."""
@@ -205,9 +207,10 @@ class Connection:
 
     def _check_size(self, size: int) -> None:
         limits = self.broker.limits
-        bound = limits.packet_bytes_unauthenticated_max if self.session is None else limits.packet_bytes_max
+        name = "packet_bytes_unauthenticated_max" if self.session is None else "packet_bytes_max"
+        bound: int = getattr(limits, name)
         if size > bound:  # [MQTT-3.2.2-15]
-            raise Refused(Reason.PACKET_TOO_LARGE, f"a packet of {size} bytes; at most {bound} are taken")
+            raise LimitHit(Reason.PACKET_TOO_LARGE, name, f"a packet of {size} bytes; at most {bound} are taken")
 
     def _park(self, data: bytes, at: int, need: int) -> None:
         self._parts.append(data[at:] if at else data)
@@ -352,8 +355,10 @@ class Connection:
             counters["weft_malformed_total"] += 1
         elif isinstance(refused, ProtocolError):
             counters["weft_protocol_errors_total"] += 1
+        elif isinstance(refused, LimitHit):
+            counters[hit(refused.limit)] += 1
         else:
-            counters["weft_limits_hit_total"] += 1
+            counters["weft_forbidden_total"] += 1
         self.disconnect(now, refused.reason, str(refused))
 
     def disconnect(self, now: float, reason: Reason, text: str) -> None:

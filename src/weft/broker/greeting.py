@@ -17,6 +17,7 @@ from weft.broker.access.api import (
     Success,
     Work,
 )
+from weft.broker.bounds import LimitHit
 from weft.broker.connection import ADMITTING, ConnectDue, Connection, State
 from weft.broker.hub import Hub
 from weft.broker.quota import Quota
@@ -54,7 +55,7 @@ class Greeting:
         connection.packet_bytes_max = packet.properties.maximum_packet_bytes or 0
         connection.client_id = packet.client_id or self._assigned(packet)
         if len(connection.client_id.encode()) > self.broker.limits.client_id_bytes_max:
-            raise Refused(Reason.CLIENT_IDENTIFIER_NOT_VALID, "client identifier too long")
+            raise LimitHit(Reason.CLIENT_IDENTIFIER_NOT_VALID, "client_id_bytes_max", "client identifier too long")
         is_bridge = connection.origin.transport == BRIDGE
         if connection.client_id.startswith(BRIDGES) is not is_bridge:
             raise Refused(
@@ -136,8 +137,7 @@ class Greeting:
         will = self._will(connection, packet.will)
         sessions = self.broker.sessions
         if sessions.is_full and connection.client_id not in sessions.by_client:
-            self.broker.counters["weft_limits_hit_total"] += 1
-            raise Refused(Reason.QUOTA_EXCEEDED, "no more sessions")
+            raise LimitHit(Reason.QUOTA_EXCEEDED, "sessions_total_max", "no more sessions")
         self._check_owner(connection, granted)
         self._takeover(now, connection.client_id)
         expiry_s = self._expiry(packet)
@@ -155,7 +155,7 @@ class Greeting:
         broker, subject = self.broker, connection.subject
         assert subject is not None
         if will.qos > broker.limits.qos_max:  # [MQTT-3.2.2-12]
-            raise Refused(Reason.QOS_NOT_SUPPORTED, f"a will at QoS {will.qos}")
+            raise LimitHit(Reason.QOS_NOT_SUPPORTED, "qos_max", f"a will at QoS {will.qos}")
         if will.retain and not broker.settings.retain:  # [MQTT-3.2.2-13]
             raise Refused(Reason.RETAIN_NOT_SUPPORTED, "a retained will")
         actions = (PUBLISH, WILL, RETAIN) if will.retain else (PUBLISH, WILL)

@@ -1,6 +1,7 @@
 """PUBLISH from a client, and the acknowledgements of both directions (§3.3–§3.7, §4.3)."""
 
 from weft.broker.access.api import PUBLISH, RETAIN
+from weft.broker.bounds import LimitHit
 from weft.broker.connection import Connection
 from weft.broker.hub import Hub
 from weft.broker.records import Incoming, IncomingDone
@@ -10,6 +11,7 @@ from weft.mqtt.codec.packets import V5, Puback, Pubcomp, Publish, Pubrec, Pubrel
 from weft.mqtt.codec.reasons import ProtocolError, Reason, Refused
 from weft.mqtt.publication import Publication, forwardable
 from weft.mqtt.topics import levels
+from weft.telemetry.counters import hit
 
 
 class Inbound:
@@ -23,7 +25,9 @@ class Inbound:
         assert session is not None
         broker.counters["weft_messages_received_total"] += 1
         if packet.qos > broker.limits.qos_max:  # [MQTT-3.2.2-11]
-            raise Refused(Reason.QOS_NOT_SUPPORTED, f"QoS {packet.qos}; at most {broker.limits.qos_max} is taken")
+            raise LimitHit(
+                Reason.QOS_NOT_SUPPORTED, "qos_max", f"QoS {packet.qos}; at most {broker.limits.qos_max} is taken"
+            )
         if packet.retain and not broker.settings.retain:  # [MQTT-3.2.2-14]
             raise Refused(Reason.RETAIN_NOT_SUPPORTED, "retained messages are not kept here")
         if packet.properties.subscription_ids:  # [MQTT-3.3.4-6]
@@ -65,7 +69,7 @@ class Inbound:
         if alias is None:
             return packet.topic
         if alias > self.broker.limits.topic_aliases_max:  # [MQTT-3.3.2-9]
-            raise Refused(Reason.TOPIC_ALIAS_INVALID, f"topic alias {alias}")
+            raise LimitHit(Reason.TOPIC_ALIAS_INVALID, "topic_aliases_max", f"topic alias {alias}")
         if connection.aliases is None:
             connection.aliases = {}
         if packet.topic:
@@ -83,14 +87,18 @@ class Inbound:
         if connection.version == V5:
             unacknowledged = len(session.incoming) + (len(connection.held) if connection.held else 0)
             if unacknowledged >= self.broker.limits.receive_maximum:
-                raise Refused(Reason.RECEIVE_MAXIMUM_EXCEEDED, "more messages unacknowledged than the receive maximum")
+                raise LimitHit(
+                    Reason.RECEIVE_MAXIMUM_EXCEEDED,
+                    "receive_maximum",
+                    "more messages unacknowledged than the receive maximum",
+                )
 
     def _refusal(self, connection: Connection, topic: str, packet: Publish) -> Reason | None:
         """Why this message is not taken, if it is not."""
         broker, subject = self.broker, connection.subject
         assert subject is not None
         if levels(topic) > broker.limits.topic_levels_max:
-            broker.counters["weft_limits_hit_total"] += 1
+            broker.counters[hit("topic_levels_max")] += 1
             return Reason.TOPIC_NAME_INVALID
         if topic.partition("/")[0] == RESERVED or not broker.authority.may(subject, PUBLISH, topic, packet.qos):
             return Reason.NOT_AUTHORIZED

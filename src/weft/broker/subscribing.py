@@ -10,6 +10,7 @@ from weft.mqtt.codec.reasons import Reason, Refused
 from weft.mqtt.codec.returns import suback_code
 from weft.mqtt.session.session import Subscription
 from weft.mqtt.topics import check_filter, levels, split_share
+from weft.telemetry.counters import hit
 
 SEND_ALWAYS, SEND_IF_NEW = 0, 1
 """Retain Handling (§3.8.3.1); 2 is never."""
@@ -66,7 +67,7 @@ class Subscribing:
         except Refused as refused:
             return refused.reason
         if levels(filter_) > limits.topic_levels_max:
-            broker.counters["weft_limits_hit_total"] += 1
+            broker.counters[hit("topic_levels_max")] += 1
             return Reason.TOPIC_FILTER_INVALID
         if group is not None and not settings.shared:
             return Reason.SHARED_SUBSCRIPTIONS_NOT_SUPPORTED
@@ -78,12 +79,14 @@ class Subscribing:
             return Reason.NOT_AUTHORIZED
         matched = broker.matching(connection.origin, filter_)
         name = matched if group is None else f"$share/{group}/{matched}"
-        if name not in session.subscriptions and (
-            len(session.subscriptions) >= limits.subscriptions_max
-            or broker.routes.subscriptions >= limits.subscriptions_total_max
-        ):
-            broker.counters["weft_limits_hit_total"] += 1
-            return Reason.QUOTA_EXCEEDED
+        if name not in session.subscriptions:
+            for limit, count in (
+                ("subscriptions_max", len(session.subscriptions)),
+                ("subscriptions_total_max", broker.routes.subscriptions),
+            ):
+                if count >= getattr(limits, limit):
+                    broker.counters[hit(limit)] += 1
+                    return Reason.QUOTA_EXCEEDED
         return Subscription(
             name,
             matched,

@@ -26,7 +26,8 @@ TABLE: dict[str, str] = {
     "weft_sessions_expired_total": "Sessions that ended because their expiry passed",
     "weft_malformed_total": "Connections closed because of a malformed packet",
     "weft_protocol_errors_total": "Connections closed because of a protocol error",
-    "weft_limits_hit_total": "Connections closed or requests refused because of a per-client limit",
+    "weft_limits_hit_total": "Connections closed or requests refused because of a bound, by its name in the configuration",
+    "weft_forbidden_total": "Connections closed because of what they wanted and may not, or cannot have here",
     "weft_keep_alive_timeouts_total": "Connections closed because the client was silent too long",
     "weft_slow_consumers_total": "Connections closed because they did not read",
     "weft_reading_paused_total": "Times that reading from a client was paused",
@@ -55,8 +56,31 @@ TABLE: dict[str, str] = {
 """Name → help. A layer that counts something new adds its line here."""
 
 
+LIMITS = (
+    "client_id_bytes_max",
+    "connect_timeout_s",
+    "packet_bytes_max",
+    "packet_bytes_unauthenticated_max",
+    "qos_max",
+    "receive_maximum",
+    "sessions_total_max",
+    "subscriptions_max",
+    "subscriptions_total_max",
+    "topic_aliases_max",
+    "topic_levels_max",
+)
+"""Bounds that refuse; those that pause, drop or cap have counters that say so, or are told to the client beforehand."""
+
+
+def hit(limit: str) -> str:
+    """The counter of one of ``LIMITS``."""
+    return f'weft_limits_hit_total{{limit="{limit}"}}'
+
+
 class Counters(dict[str, int]):
     """All counters of one broker, at 0 from the start."""
 
     def __init__(self) -> None:
         super().__init__(dict.fromkeys(TABLE, 0))
+        del self["weft_limits_hit_total"]  # it has only its parts
+        self.update(dict.fromkeys(map(hit, LIMITS), 0))

@@ -116,7 +116,7 @@ def test_a_packet_that_is_too_large_is_refused_before_it_has_come():
     client = bench.client(version=5).speak(b"\x30\xff\xff\x7f")
     assert client.take()[0].code == Reason.PACKET_TOO_LARGE
     assert client.closed
-    assert bench.count("limits_hit") == 1
+    assert bench.hits("packet_bytes_max") == 1
 
 
 def test_who_is_not_let_in_yet_may_send_less():
