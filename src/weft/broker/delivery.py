@@ -291,7 +291,10 @@ class Deliverer:
         for delivery in left:
             publication, group, qos = delivery.publication, delivery.group, delivery.qos
             if delivery is not FLEETING:
-                if group is not None and publication is not None and qos == 1 and not publication.is_expired(now):
+                is_ours = (
+                    qos == 1 or not delivery.packet_id
+                )  # a QoS 2 message that was begun is for nobody else (§4.8.2)
+                if group is not None and publication is not None and is_ours and not publication.is_expired(now):
                     self.to_group(now, group, publication, without=session)
                 self._finish(session, delivery)
 

@@ -117,6 +117,20 @@ def test_what_a_member_had_not_acknowledged_when_its_session_ended_goes_to_anoth
     assert len(second.payloads()) == 2
 
 
+def test_a_qos_2_message_that_was_begun_is_for_nobody_else_one_that_waits_is():
+    """§4.8.2: no other member gets what this one may have; what was never sent is not begun."""
+    bench = Bench()
+    first = bench.client("m0", version=5, receive_maximum=1)
+    first.subscribe("$share/g/t/#", qos=2)
+    publisher = bench.client("p")
+    publisher.publish("t/x", b"begun", qos=2).publish("t/x", b"waiting", qos=2)
+    second = bench.client("m1", version=5)
+    second.subscribe("$share/g/t/#", qos=2)
+    assert first.payloads() == [b"begun"]
+    first.vanish()
+    assert second.payloads() == [b"waiting"]
+
+
 def test_a_member_that_leaves_gets_no_more():
     """[MQTT-4.8.2-6] (a session that ends is no member)."""
     bench = Bench()
