@@ -10,6 +10,7 @@ from weft.overlay.peer import Peer
 from weft.overlay.settings import Settings
 from weft.overlay.spread.messages import Scatter
 from weft.sim.des.engine import Simulation
+from weft.sim.des.network import Network
 from weft.sim.vector.layout import Layout
 from weft.sim.vector.multicast import Tree
 from weft.sim.vector.skipgraph import SkipGraph, seeded
@@ -34,13 +35,13 @@ def drawn_keys(rng: Rng, brokers: int, keys_each: int, sites: int, topics: int =
 class Ring:
     """Machines of ``overlay`` that hold ``keys``, and their model."""
 
-    def __init__(self, overlay: str, keys: Sequence[Key], seed: int) -> None:
+    def __init__(self, overlay: str, keys: Sequence[Key], seed: int, network: Network | None = None) -> None:
         self.keys = sorted(keys)
         held: dict[NodeId, list[Key]] = {}
         for key in self.keys:
             held.setdefault(key.broker, []).append(key)
         whole = whole_suzaku if overlay == "suzaku" else whole_skipgraph
-        self.simulation = Simulation(seed)
+        self.simulation = Simulation(seed, network)
         self.sent: list[tuple[int, int, Scatter]] = []
         self.peers: dict[NodeId, Peer] = dict(whole(held, STILL, seed))
         for node, peer in self.peers.items():
