@@ -30,7 +30,7 @@ class Load:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            preexec_fn=pinned(LOAD_CORE),
+            preexec_fn=pinned(LOAD_CORE),  # noqa: PLW1509 - no threads here
         )
 
     def line(self) -> dict[str, Any]:
@@ -63,6 +63,7 @@ def messages(program: Path, server: Server, arguments: list[str], per: str = "de
         "p50_ms": said["p50_ms"],
         "p99_ms": said["p99_ms"],
         "rss_mb": rss / 1e6,
+        "lost": said["lost"],
         "broker_cpu": cpu_s / said["seconds"],
         "generator_cpu": said["generator_cpu_s"] / said["seconds"],
     }

@@ -68,9 +68,7 @@ class Bench:
             for scenario in scenarios
         }
 
-    def repeat(
-        self, name: str, measure: Callable[[Server], Result], durable: bool = False
-    ) -> dict[str, list[Result]]:
+    def repeat(self, name: str, measure: Callable[[Server], Result], durable: bool = False) -> dict[str, list[Result]]:
         found: dict[str, list[Result]] = {peer: [] for peer in self.peers}
         for _ in range(self.runs):
             for peer in self.peers:

@@ -74,7 +74,11 @@ def weft(folder: Path, durable: bool = False) -> Iterator[Server]:
         command += ["--config", str(settings), "--data-dir", str(folder / "data")]
     with (folder / "weft.log").open("w", encoding="utf-8") as log:
         process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=log, text=True, preexec_fn=pinned(BROKER_CORE)
+            command,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            preexec_fn=pinned(BROKER_CORE),  # noqa: PLW1509 - as above
         )
     assert process.stdout is not None
     line = process.stdout.readline()
@@ -103,7 +107,11 @@ def mosquitto(folder: Path, durable: bool = False) -> Iterator[Server]:
     settings.write_text("\n".join(lines) + "\n", encoding="utf-8")
     with (folder / "mosquitto.log").open("w", encoding="utf-8") as log:
         process = subprocess.Popen(
-            [_mosquitto(), "-c", str(settings)], stderr=log, stdout=log, text=True, preexec_fn=pinned(BROKER_CORE)
+            [_mosquitto(), "-c", str(settings)],
+            stderr=log,
+            stdout=log,
+            text=True,
+            preexec_fn=pinned(BROKER_CORE),  # noqa: PLW1509 - as above
         )
     while process.poll() is None:
         with socket.socket() as probe:
