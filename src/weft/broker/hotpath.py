@@ -103,7 +103,10 @@ def receive(connection: Connection, now: float, data: bytes) -> int:  # noqa: C9
                                 if stop > end:
                                     stop -= size
                             high, low = data[after:stop:size], data[after + 1 : stop : size]
-                            count = sound(high, low, data[after + 2 : stop : size] if five else b"")
+                            if low[0] and stop - at == size:  # the most common run
+                                count = not five or not data[after + 2]
+                            else:
+                                count = sound(high, low, data[after + 2 : stop : size] if five else b"")
                             if count:
                                 stop = at + count * size
                                 packets += count
@@ -124,7 +127,11 @@ def receive(connection: Connection, now: float, data: bytes) -> int:  # noqa: C9
                     inflight = outgoing.inflight
                     if inflight:
                         begun = at
-                        for packet_id in acknowledged(data, at, ACK, len(inflight)):
+                        if stop < end and data[stop] == ACK:
+                            packet_ids = acknowledged(data, at, ACK, len(inflight))
+                        else:
+                            packet_ids = (data[start] << 8 | data[start + 1],)
+                        for packet_id in packet_ids:
                             delivery = inflight.get(packet_id)
                             if delivery is FLEETING:
                                 del inflight[packet_id]
@@ -296,12 +303,13 @@ def _take_ids(outgoing: Outgoing, count: int) -> tuple[bytes, bytes]:
     """Identifiers for ``count`` deliveries of which nothing else is needed: their high and their low bytes."""
     inflight = outgoing.inflight
     first = outgoing.last_id + 1
+    if count == 1 and first < IDS and first not in inflight:
+        inflight[first] = FLEETING
+        outgoing.last_id = first
+        return HIGH[first : first + 1], LOW[first : first + 1]
     end = first + count
     if end <= IDS and inflight.keys().isdisjoint(range(first, end)):
-        if count == 1:
-            inflight[first] = FLEETING
-        else:
-            inflight.update(dict.fromkeys(range(first, end), FLEETING))
+        inflight.update(dict.fromkeys(range(first, end), FLEETING))
         outgoing.last_id = end - 1
         return HIGH[first:end], LOW[first:end]
     numbers = []

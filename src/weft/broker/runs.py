@@ -50,15 +50,10 @@ def sound(high: bytes, low: bytes, properties: bytes) -> int:
 
 
 def acknowledged(data: bytes, at: int, first: int, most: int) -> tuple[int, ...]:
-    """The identifiers of the acknowledgements of four bytes that stand at ``at``, ``most`` at most."""
+    """The identifiers of the acknowledgements of four bytes that stand at ``at``, from 1 to ``most`` of them."""
     end = at + 4 * most
-    count = _leading(data[at:end:4], first)
-    if count > 1:
-        count = min(count, _leading(data[at + 1 : end : 4], 2), len(data[at + 3 : end : 4]))
-    if count == 1:
-        return (data[at + 2] << 8 | data[at + 3],)
+    firsts = data[at:end:4]
+    count = len(firsts) - len(firsts.lstrip(b"%c" % first))
+    sizes = data[at + 1 : at + 4 * count : 4]
+    count = min(len(sizes) - len(sizes.lstrip(b"\x02")), len(data[at + 3 : end : 4]))
     return unpack_from(">" + "2xH" * count, data, at)
-
-
-def _leading(column: bytes, byte: int) -> int:
-    return len(column) - len(column.lstrip(b"%c" % byte))
