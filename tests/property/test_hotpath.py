@@ -38,6 +38,24 @@ publishes = st.builds(
     properties=properties,
 )
 runs = st.tuples(publishes, st.integers(1, 5)).map(lambda pair: [pair[0]] * pair[1])
+
+
+def row(first: Publish, numbers: list[int], ends: list[bytes]) -> list:
+    """QoS 1, of one length but with different identifiers and payloads; 0 is an identifier that ends the connection."""
+    return [
+        msgspec.structs.replace(first, qos=1, retain=False, packet_id=number, payload=first.payload + end)
+        for number, end in zip(numbers, ends, strict=True)
+    ]
+
+
+rows = st.integers(1, 6).flatmap(
+    lambda count: st.builds(
+        row,
+        publishes,
+        st.lists(st.sampled_from([*range(1, 300), 0]), min_size=count, max_size=count),
+        st.lists(st.binary(min_size=2, max_size=2), min_size=count, max_size=count),
+    )
+)
 lines = st.builds(
     Line,
     filter=st.sampled_from(FILTERS),
@@ -57,8 +75,13 @@ unsubscribes = st.builds(lambda given: Unsubscribe(9, (given,)), st.sampled_from
 packets = st.one_of(
     runs,
     runs,
-    runs,
+    rows,
+    rows,
     answers.map(lambda packet: [packet]),
+    st.tuples(st.integers(1, 6), st.integers(1, 6)).map(
+        lambda row: [Puback(n) for n in range(row[0], row[0] + row[1])]
+    ),
+    st.integers(65_533, 65_535).map(lambda first: [Puback(n % 65_536 or 1) for n in range(first, first + 4)]),
     subscribes.map(lambda packet: [packet]),
     unsubscribes.map(lambda packet: [packet]),
     st.just([Pingreq()]),
@@ -74,7 +97,15 @@ speeches = st.lists(
 
 def bytes_of(client: Client, said: list) -> bytes:
     """What a client of this version would send; ids only where QoS has one."""
-    return b"".join(encode(client.version, spoken(client.version, packet)) for packet in said)
+    return b"".join(written(client.version, spoken(client.version, packet)) for packet in said)
+
+
+def written(version: int, packet: Any) -> bytes:
+    """Also what our own encoder refuses to write: a QoS 1 message without an identifier."""
+    if isinstance(packet, Publish) and packet.qos and not packet.packet_id:
+        data = encode(version, msgspec.structs.replace(packet, packet_id=0x4E4F))
+        return data.replace(b"NO", b"\0\0", 1)
+    return encode(version, packet)
 
 
 def spoken(version: int, packet: Any) -> Any:

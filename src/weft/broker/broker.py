@@ -106,8 +106,11 @@ class Broker(Hub):
 
     @property
     def deadline(self) -> float | None:
-        deadlines = (self.timers.deadline, self.keepalives.deadline, self.sys_topics.deadline)
-        return min((deadline for deadline in deadlines if deadline is not None), default=None)
+        first = self.timers.deadline  # asked at the end of every tick
+        for deadline in (self.keepalives.deadline, self.sys_topics.deadline):
+            if deadline is not None and (first is None or deadline < first):
+                first = deadline
+        return first
 
     def timeout(self, now: float) -> None:
         for token in self.timers.due(now):

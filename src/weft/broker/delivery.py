@@ -4,6 +4,8 @@ What ``hotpath`` does quickly for the common case is what this does for every ca
 test.
 """
 
+from collections.abc import Sequence
+
 from weft.broker.journal import Journal
 from weft.broker.keeping import Keeping
 from weft.broker.notices import Notices
@@ -59,10 +61,10 @@ class Deliverer:
             self.counters["weft_messages_unheard_total"] += 1
         return heard
 
-    def to_slow(self, now: float, route: Route, publication: Publication) -> int:
-        """To those whom ``hotpath`` has left out."""
-        heard = sum(self._to_match(now, match, publication) for match in route.slow)
-        return heard + sum(self.to_group(now, group, publication) for group in route.groups)
+    def to_slow(self, now: float, matches: Sequence[Match], groups: Sequence[Group], publication: Publication) -> int:
+        """To those of a route whom ``hotpath`` has left out."""
+        heard = sum(self._to_match(now, match, publication) for match in matches)
+        return heard + sum(self.to_group(now, group, publication) for group in groups)
 
     def _to_match(self, now: float, match: Match, publication: Publication) -> int:
         session = match.session

@@ -11,7 +11,7 @@ Invariant: a live route of the current generation lists exactly those that a mat
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from weft.broker.shared import Group, Strategy
+from weft.broker.shared import Group, Strategy, Turns
 from weft.broker.trie import Trie
 from weft.mqtt.session.session import Session, Subscription
 
@@ -53,9 +53,12 @@ class Match:
 
 
 class Route:
-    """``fast3`` and ``fast5`` are connections for which a message needs nothing but its bytes; ``slow`` are all others."""
+    """``fast3`` and ``fast5`` are connections for which a message needs nothing but its bytes; ``slow`` are all others.
 
-    __slots__ = ("fast", "fast3", "fast5", "groups", "is_literal", "live", "matches", "slow", "topic")
+    ``turns`` are the groups as seen at QoS 0, if that is all they are and their members take turns; else ``groups_slow``.
+    """
+
+    __slots__ = ("fast", "fast3", "fast5", "groups", "groups_slow", "live", "matches", "slow", "topic", "turns")
 
     def __init__(self, topic: str, matches: list[Match], groups: list[Group]) -> None:
         self.topic = topic
@@ -73,6 +76,15 @@ class Route:
             else:
                 self.fast.append(match)
                 (self.fast5 if link.version == 5 else self.fast3).append(link)
+        rows = [group.turns() for group in groups] if not self.slow else []
+        self.turns: list[Turns] = [turns for turns in rows if turns is not None]
+        if len(self.turns) < len(groups):  # one that is slow comes after its matches, and in the order of groups
+            self.turns = []
+        self.groups_slow: list[Group] = [] if self.turns else groups
+
+    def has(self, link: Any) -> bool:
+        """Is ``link`` one of the quick ones?"""
+        return link in self.fast3 or link in self.fast5
 
     @property
     def is_empty(self) -> bool:
