@@ -53,7 +53,9 @@ def cited(text: str) -> Iterator[Id]:
 def odd(text: str, known: dict[Id, Statement]) -> list[str]:
     """Citations in another form than CITED, or of a statement that does not exist."""
     wrong = ANYHOW.findall(CITED.sub("", text))
-    return wrong + [f"MQTT-{number} of {standard}" for standard, number in cited(text) if (standard, number) not in known]
+    return wrong + [
+        f"MQTT-{number} of {standard}" for standard, number in cited(text) if (standard, number) not in known
+    ]
 
 
 def source_of(lines: list[str], node: ast.stmt) -> str:
@@ -62,10 +64,10 @@ def source_of(lines: list[str], node: ast.stmt) -> str:
     return "\n".join(lines[first - 1 : node.end_lineno])
 
 
-def tests_of(body: list[ast.stmt], within: str = "") -> Iterator[tuple[str, ast.stmt]]:
+def those_in(body: list[ast.stmt], within: str = "") -> Iterator[tuple[str, ast.stmt]]:
     for node in body:
         if isinstance(node, ast.ClassDef):
-            yield from tests_of(node.body, f"{node.name}::")
+            yield from those_in(node.body, f"{node.name}::")
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
             yield within + node.name, node
 
@@ -76,11 +78,13 @@ def proofs(text: str) -> dict[Id, list[str]]:
     found: dict[Id, list[str]] = defaultdict(list)
     tables: dict[str, list[Id]] = {}
     for node in module.body:
-        if isinstance(node, ast.Assign | ast.AnnAssign):
-            for name in ast.walk(node):
-                if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
-                    tables[name.id] = list(cited(source_of(lines, node)))
-    for test, node in tests_of(module.body):
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        for target in targets:
+            if isinstance(target, ast.Name):
+                tables[target.id] = list(cited(source_of(lines, node)))
+    for test, node in those_in(module.body):
         ids = list(cited(source_of(lines, node)))
         for name in ast.walk(node):
             if isinstance(name, ast.Name):
@@ -97,7 +101,7 @@ def modules(folder: str) -> Iterator[tuple[str, str]]:
             yield path.relative_to(ROOT / folder).as_posix(), path.read_text(encoding="utf-8")
 
 
-def tested() -> dict[Id, list[str]]:
+def shown() -> dict[Id, list[str]]:
     found: dict[Id, list[str]] = defaultdict(list)
     for name, text in modules("tests"):
         if name.rpartition("/")[2].startswith("test_"):
@@ -134,13 +138,13 @@ def page(known: dict[Id, Statement], tests: dict[Id, list[str]], places: dict[Id
     for standard in dict.fromkeys(each[0] for each in known):
         mine = {number: one for (of, number), one in known.items() if of == standard}
         ours = [number for number, one in mine.items() if one.duty != "client"]
-        shown = sum(bool(tests.get((standard, number))) for number in ours)
+        seen = sum(bool(tests.get((standard, number))) for number in ours)
         others = sum(bool(tests.get((standard, number))) for number, one in mine.items() if one.duty == "client")
         parts += [
             f"\n## MQTT {standard}\n",
-            f"{len(mine)} statements. A server's duty, alone or with the client: {len(ours)}, of which {shown} are tested and",
-            f"{len(ours) - shown} have a reason. A client's duty: {len(mine) - len(ours)}, of which {others} are tested, on our",
-            "own client or by what the broker makes of a client that breaks them.\n",
+            f"{len(mine)} statements. A server's duty, alone or with the client: {len(ours)}; {seen} are tested,",
+            f"{len(ours) - seen} have a reason. A client's duty: {len(mine) - len(ours)}; {others} are tested, on our own",
+            "client or by what the broker makes of a client that breaks them.\n",
             "| Statement | Duty | What it asks | Where | Tests |",
             "| --- | --- | --- | --- | --- |",
         ]
@@ -180,22 +184,24 @@ def test_every_citation_names_a_statement(known, folder):
 
 
 def test_every_duty_of_a_server_has_a_test_or_a_reason(known):
-    assert bare(known, tested()) == []
+    assert bare(known, shown()) == []
 
 
 def test_no_reason_outlives_its_cause(known):
-    assert stale(known, tested()) == [], "there is a test now: delete the reason"
+    assert stale(known, shown()) == [], "there is a test now: delete the reason"
 
 
 def test_the_page_is_up_to_date(known):
-    assert PAGE.read_text(encoding="utf-8") == page(known, tested(), obeyed()), (
+    assert PAGE.read_text(encoding="utf-8") == page(known, shown(), obeyed()), (
         "run .venv/bin/python tests/tidy/test_conformance.py"
     )
 
 
 def test_what_is_wrong_is_noticed():
     """The checks above on a list and a module that are wrong in each way."""
-    known = statements('["5.0"]\n"1.2.3-4" = ["server", "a"]\n"1.2.3-5" = ["client", "b"]\n"1.2.3-6" = ["both", "c", "why"]')
+    known = statements(
+        '["5.0"]\n"1.2.3-4" = ["server", "a"]\n"1.2.3-5" = ["client", "b"]\n"1.2.3-6" = ["both", "c", "why"]'
+    )
     mark = "[" + "MQTT-"
     text = f'''
 CASES = [1]  # {mark}1.2.3-6]
@@ -225,6 +231,6 @@ def another():
 
 if __name__ == "__main__":
     listed = statements(LIST.read_text(encoding="utf-8"))
-    PAGE.write_text(page(listed, tested(), obeyed()), encoding="utf-8")
-    for standard, number in bare(listed, tested()):
+    PAGE.write_text(page(listed, shown(), obeyed()), encoding="utf-8")
+    for standard, number in bare(listed, shown()):
         sys.stderr.write(f"{PAGE.name}: {number} of {standard} has neither test nor reason\n")
