@@ -24,6 +24,7 @@ def weft(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
 
 
 def test_it_says_where_it_listens_serves_and_drains(tmp_path: Path) -> None:
+    """[MQTT-4.2.0-1], [MQTT-7.1.1-1 (3.1.1)]: TCP and unix sockets."""
     with broker(tmp_path, *LOOPBACK, "--listen", f"unix://{tmp_path}/weft.sock", "--id", "kyoto-1") as process:
         assert process.ready["id"] == "kyoto-1"
         assert process.ready["pid"] == process.process.pid

@@ -70,13 +70,13 @@ class Deliverer:
         session = match.session
         if match.no_local and session.client_id == publication.publisher:  # [MQTT-3.8.3-3]
             return 0
-        # [MQTT-3.3.1-12, MQTT-3.3.1-13]: the flag says "this was retained" unless the subscriber asked for the publisher's
+        # [MQTT-3.3.1-12], [MQTT-3.3.1-13]: the flag says "this was retained" unless the subscriber wants the publisher's
         retain = publication.retain and match.retain_as_published
         self.deliver(now, session, publication, min(match.qos, publication.qos), retain, match.identifiers)
         return 1
 
     def to_group(self, now: float, group: Group, publication: Publication, without: Session | None = None) -> int:
-        """To one member of a shared subscription [MQTT-4.8.2-4]."""
+        """To one member of a shared subscription, at the QoS that it was granted [MQTT-4.8.2-3]."""
         member = group.choose(publication, without)
         if member is None:
             return 0
@@ -87,7 +87,7 @@ class Deliverer:
         return 1
 
     def retained(self, now: float, session: Session, subscription: Subscription, publication: Publication) -> None:
-        """A retained message for a new subscription: the flag is set [MQTT-3.3.1-8]."""
+        """A retained message for a new subscription: the flag is set [MQTT-3.3.1-8 (3.1.1)]."""
         identifiers = (subscription.identifier,) if subscription.identifier else ()
         self.deliver(now, session, publication, min(subscription.qos, publication.qos), True, identifiers)
 
@@ -125,6 +125,8 @@ class Deliverer:
     def pump(self, now: float, session: Session) -> None:
         """The window has room, or the client is here: send what waits."""
         link, outgoing = session.link, session.outgoing
+        while link is not None and (again := outgoing.next_unsent()) is not None:
+            self._start(now, session, again, dup=True)
         while link is not None and outgoing.queue and len(outgoing.inflight) < outgoing.window:
             delivery = self._dequeue(session)
             publication = delivery.publication
@@ -142,14 +144,18 @@ class Deliverer:
                 self._start(now, session, delivery)
 
     def resend(self, now: float, session: Session) -> None:
-        """The client is back: everything unacknowledged again, in the order in which it went [MQTT-4.4.0-1, MQTT-4.6.0-1]."""
-        link = session.link
+        """The client is back: everything unacknowledged again, in its order [MQTT-4.4.0-1], [MQTT-4.6.0-1 (3.1.1)]."""
+        link, outgoing, started = session.link, session.outgoing, 0
         assert link is not None
-        for delivery in session.outgoing.unacknowledged():
+        outgoing.unsent = {}
+        for delivery in outgoing.unacknowledged():
             if delivery.released:
                 link.send(ack(PUBREL, delivery.packet_id))
-            elif delivery.publication is not None:
+            elif delivery.publication is not None and started < outgoing.window:
                 self._start(now, session, delivery, dup=True)  # [MQTT-3.3.1-1]
+                started += 1
+            elif delivery.publication is not None:
+                outgoing.unsent[delivery.packet_id] = delivery
         self.pump(now, session)
 
     def _start(self, now: float, session: Session, delivery: Delivery, dup: bool = False) -> None:
@@ -252,7 +258,7 @@ class Deliverer:
         if delivery is not None:
             if delivery is not FLEETING:
                 self._finish(session, delivery)
-            if session.outgoing.queue:
+            if session.outgoing.queue or session.outgoing.unsent:
                 self.pump(now, session)
 
     def on_pubrec(self, now: float, session: Session, packet_id: int, code: int) -> None:
@@ -287,7 +293,7 @@ class Deliverer:
         """Nothing of it will be asked for again; what a shared subscription gave it goes to another member (§4.8.2)."""
         outgoing = session.outgoing
         left = [*outgoing.inflight.values(), *outgoing.queue]
-        outgoing.inflight = {}
+        outgoing.inflight, outgoing.unsent = {}, {}
         while outgoing.queue:
             self._dequeue(session)
         for delivery in left:

@@ -73,7 +73,7 @@ class Inbound:
         if connection.aliases is None:
             connection.aliases = {}
         if packet.topic:
-            connection.aliases[alias] = packet.topic  # [MQTT-3.3.2-10]
+            connection.aliases[alias] = packet.topic  # [MQTT-3.3.2-12]
             return packet.topic
         topic = connection.aliases.get(alias)
         if topic is None:

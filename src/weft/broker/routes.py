@@ -32,7 +32,7 @@ class Match:
     """One session that gets the topic's messages, with what its matching subscriptions come to together (§3.3.4).
 
     One copy, however many of its filters match: at the highest QoS of them [MQTT-3.3.4-2], with all their identifiers
-    [MQTT-3.3.4-3, MQTT-3.3.4-4]. No Local holds only if every matching subscription has it.
+    [MQTT-3.3.4-3], [MQTT-3.3.4-4]. No Local holds only if every matching subscription has it.
     """
 
     __slots__ = ("identifiers", "no_local", "qos", "retain_as_published", "session")

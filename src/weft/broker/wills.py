@@ -1,6 +1,6 @@
 """Wills (§3.1.2.5): what a client left to be said if it goes without a word, and when it is said.
 
-A will is published when its delay has passed or its session ends, whichever is first [MQTT-3.1.3-9], and not at all if the
+A will is published when its delay has passed or its session ends, whichever is first [MQTT-3.1.2-8], and not at all if the
 client is back before [MQTT-3.1.3-9]. Each is published at most once.
 """
 

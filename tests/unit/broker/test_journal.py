@@ -93,7 +93,7 @@ def test_what_nobody_must_keep_is_answered_at_once():
 
 
 def test_answers_keep_their_order_behind_one_that_waits():
-    """[MQTT-4.6.0-2]."""
+    """§4.6."""
     bench = held_bench()
     away(bench)
     publisher = bench.client("p").publish("t", qos=1).publish("elsewhere", qos=1)
