@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 import gmqtt
+from gmqtt.mqtt.constants import UNLIMITED_RECONNECTS
 from gmqtt.mqtt.handler import MQTTConnectError
 
 from stock import Link, LoopThread, Message, Refused, Where, Wish, cut
@@ -24,6 +25,7 @@ NAMES = {
     "ids": "subscription_identifier",
 }
 LISTS = ("user", "ids")
+NEVER = -2  # 0 connects again once
 
 
 def outward(values: dict[str, Any]) -> dict[str, Any]:
@@ -57,7 +59,7 @@ class GmqttLink(Link):
             if wish.receive_maximum is not None:
                 asked["receive_maximum"] = wish.receive_maximum
         self.client = gmqtt.Client(wish.client_id, clean_session=wish.clean, will_message=last, **asked)
-        self.client.set_config({"reconnect_retries": -1 if wish.again else 0, "reconnect_delay": 0.05})
+        self.client.set_config({"reconnect_retries": UNLIMITED_RECONNECTS if wish.again else NEVER, "reconnect_delay": 0.05})
         if wish.user is not None:
             self.client.set_auth_credentials(wish.user, wish.password)
         self.client.on_connect = lambda _client, present, _code, _properties: self.present.put(bool(present))
