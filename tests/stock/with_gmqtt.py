@@ -59,7 +59,9 @@ class GmqttLink(Link):
             if wish.receive_maximum is not None:
                 asked["receive_maximum"] = wish.receive_maximum
         self.client = gmqtt.Client(wish.client_id, clean_session=wish.clean, will_message=last, **asked)
-        self.client.set_config({"reconnect_retries": UNLIMITED_RECONNECTS if wish.again else NEVER, "reconnect_delay": 0.05})
+        self.client.set_config(
+            {"reconnect_retries": UNLIMITED_RECONNECTS if wish.again else NEVER, "reconnect_delay": 0.05}
+        )
         if wish.user is not None:
             self.client.set_auth_credentials(wish.user, wish.password)
         self.client.on_connect = lambda _client, present, _code, _properties: self.present.put(bool(present))
