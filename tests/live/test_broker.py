@@ -11,16 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from broker_process import WEFT, Client, broker
+from broker_process import WEFT, Client, broker, weft
 from certificates import Authority
 
 pytestmark = pytest.mark.live
 LOOPBACK = ("--listen", "mqtt://127.0.0.1:0")
 SHUTTING_DOWN = 0x8B
-
-
-def weft(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*WEFT, *arguments], input=given, capture_output=True, text=True, check=False, timeout=60)
 
 
 def test_it_says_where_it_listens_serves_and_drains(tmp_path: Path) -> None:
