@@ -136,6 +136,7 @@ class Wire:
 @VERSIONS
 @pytest.mark.parametrize("qos", [0, 1, 2])
 def test_what_is_published_comes_back(version, qos):
+    """[MQTT-2.2.1-5], [MQTT-3.3.4-1], [MQTT-3.1.0-1]"""
     wire = Wire(Bench(), client(version))
     wire.dial()
     wire.client.subscribe(wire.bench.now, (Request("a/+", 2),))
@@ -240,6 +241,54 @@ def test_topics_get_aliases_if_the_server_takes_them():
         server.client.publish(0.0, topic, b"")
     sent = [(packet.topic, packet.properties.topic_alias) for packet in server.got()]
     assert sent == [("a", 1), ("", 1), ("b", None), ("b", None)]
+
+
+def test_a_server_that_allows_no_aliases_gets_none():
+    """[MQTT-3.2.2-18]"""
+    server = Server(client())
+    server.welcomes()
+    for _ in range(2):
+        server.client.publish(0.0, "a", b"")
+    assert [(packet.topic, packet.properties.topic_alias) for packet in server.got()] == [("a", None)] * 2
+
+
+@VERSIONS
+def test_answers_come_in_the_order_of_what_they_answer(version):
+    """[MQTT-4.6.0-2], [MQTT-4.6.0-3], [MQTT-4.6.0-4], and all of them [MQTT-4.5.0-2]; [MQTT-4.6.0-2 (3.1.1)],
+    [MQTT-4.6.0-3 (3.1.1)], [MQTT-4.6.0-4 (3.1.1)], [MQTT-4.5.0-2 (3.1.1)].
+    """
+    server = Server(client(version))
+    server.welcomes()
+    server.says(*[Publish("a", b"", 1 + number % 2, packet_id=number) for number in (9, 4, 7, 2)])
+    assert server.got() == [Pubrec(9), Puback(4), Pubrec(7), Puback(2)]
+    for _ in range(3):
+        server.client.publish(0.0, "a", b"", 2)
+    server.got()
+    server.says(Pubrec(3), Pubrec(1), Pubrec(2))
+    assert server.got() == [Pubrel(3), Pubrel(1), Pubrel(2)]
+
+
+def test_a_full_window_holds_up_nothing_but_messages():
+    """[MQTT-3.3.4-8], [MQTT-4.9.0-3]"""
+    server = Server(client())
+    server.welcomes(receive_maximum=1)
+    server.client.publish(0.0, "a", b"", 1)
+    server.client.publish(0.0, "a", b"", 1)
+    server.client.subscribe(0.0, (Request("a"),))
+    server.says(Publish("a", b"", 1, packet_id=5))
+    assert [type(packet) for packet in server.got()] == [Publish, Subscribe, Puback]
+
+
+@VERSIONS
+def test_disconnect_goes_last(version):
+    """[MQTT-3.14.4-1], [MQTT-3.14.4-2], [MQTT-3.14.4-1 (3.1.1)], [MQTT-3.14.4-2 (3.1.1)]"""
+    server = Server(client(version))
+    server.welcomes()
+    server.client.disconnect(0.0)
+    server.client.publish(0.0, "a", b"", 1)
+    server.says(Publish("a", b"", 1, packet_id=5))
+    assert server.got() == [Disconnect()]
+    assert server.client.closing
 
 
 def test_the_servers_aliases_are_resolved():
