@@ -277,7 +277,7 @@ def _spread_1(connection: Connection, now: float, route: Route, key: bytes, run:
             shape, long = found
         if match.qos:
             outgoing = session.outgoing
-            sent = 0 if outgoing.queue else min(count, outgoing.window - len(outgoing.inflight))
+            sent = 0 if outgoing.queue else max(0, min(count, outgoing.window - len(outgoing.inflight)))
             if sent > 0:
                 high, low = _take_ids(outgoing, sent)
                 place = long - (size - body) - (3 if five else 2)

@@ -197,6 +197,17 @@ class TestReceiveMaximum:
         client.send(Puback(2))
         assert [each.packet_id for each in messages(client)] == [4]
 
+    def test_nothing_that_is_published_meanwhile_is_lost(self, bench):
+        """[MQTT-3.3.4-9], [MQTT-4.5.0-1]: by a client that will not outlive this connection, several at once."""
+        self.owed(bench, 5)
+        client = bench.client("s", 5, clean=False, receive_maximum=2)
+        bench.client("p").send(*[Publish("t", b"%d" % number, 1, packet_id=number) for number in range(5, 12)])
+        heard = []
+        while got := messages(client):
+            heard += [each.payload for each in got]
+            client.send(*[Puback(each.packet_id) for each in got])
+        assert heard == [b"%d" % number for number in range(12)]
+
     def test_a_session_that_ends_meanwhile_leaves_nothing(self, bench):
         self.owed(bench, 4)
         client = kept(bench, receive_maximum=1)
