@@ -22,6 +22,7 @@ from weft.mqtt.codec.properties import Properties
 from weft.mqtt.codec.reasons import Reason
 
 ORIGIN = Origin("test", "tcp", "127.0.0.1", 1, True)
+WAITS = Will("w", b"gone", properties=Properties(will_delay_s=30))
 HELLO = encode(4, Connect(4, "c"))
 
 
@@ -310,8 +311,19 @@ class TestShutDown:
         bench.broker.begin_drain(bench.now)
         assert bench.broker.accept(bench.now, ORIGIN) is None
 
-    def test_wills_are_for_accidents(self, bench):
-        bench.client("c", will=Will("w", b"gone"), version=5, session_expiry_s=60)
+    def test_wills_are_said_while_there_is_somebody_to_hear_them(self, bench):
+        """[MQTT-3.1.2-8]: the client did not leave; its will cannot wait for a restart that forgets it."""
+        bench.client("waits", will=WAITS, version=5, session_expiry_s=60).vanish()
+        bench.client("here", will=WAITS, version=5, session_expiry_s=60)
+        watcher = bench.client("watcher")
+        watcher.subscribe("w")
+        bench.broker.begin_drain(bench.now)
+        bench.tick()
+        assert watcher.payloads() == [b"gone", b"gone"]
+
+    def test_a_will_in_the_store_waits_for_the_restart(self):
+        bench = Bench(keeps=True)
+        bench.client("here", will=WAITS, version=5, session_expiry_s=60)
         watcher = bench.client("watcher")
         watcher.subscribe("w")
         bench.broker.begin_drain(bench.now)
