@@ -17,7 +17,7 @@ from weft.mqtt.codec.encode import ack, encode
 from weft.mqtt.codec.packets import Pubrel
 from weft.mqtt.codec.reasons import Reason
 from weft.mqtt.publication import Publication
-from weft.mqtt.session.delivery import FLEETING, Delivery
+from weft.mqtt.session.delivery import Delivery
 from weft.mqtt.session.session import Link, Session, Subscription
 from weft.telemetry.counters import Counters
 
@@ -256,8 +256,7 @@ class Deliverer:
     def on_puback(self, now: float, session: Session, packet_id: int) -> None:
         delivery = session.outgoing.on_puback(packet_id)
         if delivery is not None:
-            if delivery is not FLEETING:
-                self._finish(session, delivery)
+            self._finish(session, delivery)
             if session.outgoing.queue or session.outgoing.unsent:
                 self.pump(now, session)
 
@@ -298,13 +297,11 @@ class Deliverer:
             self._dequeue(session)
         for delivery in left:
             publication, group, qos = delivery.publication, delivery.group, delivery.qos
-            if delivery is not FLEETING:
-                is_ours = (
-                    qos == 1 or not delivery.packet_id
-                )  # a QoS 2 message that was begun is for nobody else (§4.8.2)
-                if group is not None and publication is not None and is_ours and not publication.is_expired(now):
-                    self.to_group(now, group, publication, without=session)
-                self._finish(session, delivery)
+            # a QoS 2 message that was begun is for nobody else (§4.8.2)
+            is_ours = qos == 1 or not delivery.packet_id
+            if group is not None and publication is not None and is_ours and not publication.is_expired(now):
+                self.to_group(now, group, publication, without=session)
+            self._finish(session, delivery)
 
 
 def unmounted(publication: Publication, mount: str) -> Publication:

@@ -6,7 +6,7 @@ the queue is empty unless the window is full or nobody is connected; deliveries 
 
 from collections import deque
 
-from weft.mqtt.session.delivery import Delivery
+from weft.mqtt.session.delivery import FLEETING_2, FLEETING_RELEASED, Delivery
 
 IDS = 65_536
 
@@ -87,6 +87,8 @@ class Outgoing:
         self.unsent.pop(packet_id, None)
         if is_error:
             del self.inflight[packet_id]
+        elif delivery is FLEETING_2:
+            self.inflight[packet_id] = FLEETING_RELEASED
         else:
             delivery.released = True
         return delivery
