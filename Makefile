@@ -27,8 +27,10 @@ test: check ## check, then every test except those marked slow
 	@scripts/bootstrap --debian mosquitto mosquitto-clients
 	@$(BIN)/pytest -m "not slow" $(PYTEST_ARGS)
 
-bench: venv ## measure the simulator (bench/)
-	@for file in bench/*.py; do $(BIN)/python "$$file"; done
+bench: venv ## measure simulator, store and broker (bench/)
+	@$(BIN)/python bench/des.py
+	@$(BIN)/python bench/store.py
+	@$(BIN)/python bench/broker.py --quick
 
 campaign: venv ## seeded fault schedules; SEEDS=100000
 	@$(BIN)/weft sim campaign --seeds $(SEEDS)
