@@ -252,14 +252,15 @@ class Host:
             deadline = min(deadline, next(iter(self._ending.values())))
         if deadline == NEVER:
             return
+        fires_at = at + min(max(deadline - at, TIMER_S_MIN), TIMER_S_MAX)
         if self._timer is not None:
-            # Within the smallest delay it is the same: sums of floats of today's size are some 10^-7 s off.
-            if self._timer_at <= deadline + TIMER_S_MIN:
+            if (
+                self._timer_at <= fires_at
+            ):  # also where ``deadline`` has passed: put off in each tick, it would never fire
                 return
             self._timer.cancel()
-        delay = min(max(deadline - at, TIMER_S_MIN), TIMER_S_MAX)
-        self._timer_at = at + delay
-        self._timer = self.loop.call_later(delay, self._fire)
+        self._timer_at = fires_at
+        self._timer = self.loop.call_later(fires_at - at, self._fire)
 
     def _fire(self) -> None:
         self._timer = None
