@@ -1,6 +1,6 @@
 """From bytes to bytes, for what nearly all packets are: PUBLISH without flags or properties, and what answers it.
 
-This is the one place where speed outranks shape (docs/adr/0010-hotpath.md). It does what ``Connection._walk``, ``inbound`` and
+This is the one place where speed outranks shape (docs/adr/0012-hotpath.md). It does what ``Connection._walk``, ``inbound`` and
 ``delivery`` do, for packets about which nothing is to be decided that was not decided before: the topic has a live route in
 ``connection.routes``, so its name is valid and this client may publish to it. A property test holds it to the slow way, which
 takes everything else. Here is the loop over packets, and QoS 0; QoS 1 and 2 are in ``assured``.
