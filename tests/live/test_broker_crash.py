@@ -79,7 +79,7 @@ class Publisher(Party):
     def __init__(self, rng: random.Random) -> None:
         super().__init__("publisher")
         self._rng = rng
-        self._number = self._packet = 0
+        self._number = 0
         self.under_way: dict[int, tuple[int, bytes, bool]] = {}  # identifier: first byte, topic and payload, released
         self.sent: dict[int, int] = {}  # number: qos
         self.acknowledged: set[int] = set()
@@ -90,10 +90,9 @@ class Publisher(Party):
     def publish(self) -> None:
         self._number += 1
         number = self._number
-        while True:
-            self._packet = self._packet % 0xFFFF + 1
-            if self._packet not in self.under_way:
-                break
+        packet = next(
+            free for free in range(1, WINDOW + 1) if free not in self.under_way
+        )  # the next one as soon as can be
         qos = self._rng.choice((1, 2))
         topic, retain = "x/t", False
         if self._rng.random() < 0.2:
@@ -102,8 +101,8 @@ class Publisher(Party):
             self.retained[topic] = (held, later | {number})
         self.sent[number] = qos
         first = PUBLISH | qos << 1 | retain
-        self.under_way[self._packet] = (first, text(topic) + _packet(self._packet) + _payload(number, self._rng), False)
-        self.send(first, self.under_way[self._packet][1])
+        self.under_way[packet] = (first, text(topic) + _packet(packet) + _payload(number, self._rng), False)
+        self.send(first, self.under_way[packet][1])
 
     def resume(self) -> None:
         """After a new connection: everything that is not over, in its order."""

@@ -41,6 +41,7 @@ PUBLISH_QOS_0 = 0x30
 PARKED_BYTES_MAX = 1_048_576
 """What may come while a verdict is awaited: reading pauses, but what was read by then is there."""
 PINGRESP = b"\xd0\x00"
+PUBACK = 0x40
 
 # Why reading is paused; several reasons may hold at once.
 ADMITTING, QUOTA, HELD, PRESSURE = 1, 2, 4, 8
@@ -77,8 +78,8 @@ class Connection:
 
     __slots__ = (
         "_have", "_need", "_parts", "_pauses", "aliases", "broker", "client_id", "closing", "conversation", "generation",
-        "granted", "heard_at", "held", "is_bridge", "is_plain", "keep_alive_s", "method", "number", "origin", "out",
-        "packet_bytes_max", "pending", "problem_information", "quota", "replays", "rights", "routes", "session", "state",
+        "granted", "heard_at", "held", "held_pubacks", "is_bridge", "is_plain", "keep_alive_s", "method", "number", "origin",
+        "out", "packet_bytes_max", "pending", "problem_information", "quota", "replays", "rights", "routes", "session", "state",
         "subject", "version", "will",
     )  # fmt: skip
 
@@ -109,6 +110,8 @@ class Connection:
         self.aliases: dict[int, str] | None = None
         self.held: deque[tuple[int, bytes]] | None = None
         """Packets that wait for records to be durable, with the batch that they wait for."""
+        self.held_pubacks = 0
+        """How many of them are the end of a QoS 1 message that its client still counts (§4.9)."""
         self.replays: deque[Advancing] | None = None
         """Retained messages that are still to be sent, see ``replay``."""
         self.quota: Quota | None = None
@@ -269,6 +272,7 @@ class Connection:
         if self.held is None:
             self.held = deque()
         self.held.append((batch, packet))
+        self.held_pubacks += packet[0] == PUBACK
         if len(self.held) > self.broker.limits.receive_maximum:
             self.pause(HELD)
 
@@ -285,7 +289,9 @@ class Connection:
         if held is None or self.state is State.CLOSED:
             return
         while held and held[0][0] <= batch:
-            self.send(held.popleft()[1])
+            packet = held.popleft()[1]
+            self.held_pubacks -= packet[0] == PUBACK
+            self.send(packet)
         if self._pauses & HELD and len(held) <= self.broker.limits.receive_maximum // 2:
             self.unpause(HELD)
 

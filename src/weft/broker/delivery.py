@@ -150,7 +150,7 @@ class Deliverer:
         outgoing.unsent = {}
         for delivery in outgoing.unacknowledged():
             if delivery.released:
-                link.send(ack(PUBREL, delivery.packet_id))
+                self._release(link, delivery)
             elif delivery.publication is not None and started < outgoing.window:
                 self._start(now, session, delivery, dup=True)  # [MQTT-3.3.1-1]
                 started += 1
@@ -278,7 +278,14 @@ class Deliverer:
                 self.journal.append(Released(session.client_id, delivery.position))
                 self.keeping.drop(delivery.publication)
             delivery.publication = None
-        link.send(ack(PUBREL, packet_id))
+        self._release(link, delivery)
+
+    def _release(self, link: Link, delivery: Delivery) -> None:
+        """PUBREL. The client forgets the identifier when it hears it, so a crash after it must not bring the message again."""
+        if delivery.position and self.journal.holds:
+            link.hold(ack(PUBREL, delivery.packet_id))
+        else:
+            link.send(ack(PUBREL, delivery.packet_id))
 
     def on_pubcomp(self, now: float, session: Session, packet_id: int) -> None:
         delivery = session.outgoing.on_pubcomp(packet_id)
