@@ -14,7 +14,8 @@ help: ## this list
 venv: ## .venv with the locked dependencies and weft itself, editable
 	@scripts/bootstrap
 
-demo: venv ## a simulated ring: brokers join, and one message reaches its range
+demo: venv ## a broker with a publish and a subscribe; then a simulated ring, in which one message reaches its range
+	@$(BIN)/python scripts/demo.py
 	@$(BIN)/weft sim run examples/first-ring.toml
 
 check: venv ## lint, format, types, import contracts
