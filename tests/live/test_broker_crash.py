@@ -206,7 +206,7 @@ def retained_now(port: int) -> dict[str, int]:
 
 
 def test_what_was_acknowledged_survives_every_kill(tmp_path: Path) -> None:
-    """[MQTT-4.3.2-2], [MQTT-4.3.3-2], [MQTT-4.4.0-1], and that an acknowledgement leaves only when its message is durable."""
+    """[MQTT-4.4.0-1], [MQTT-4.3.3-10], [MQTT-4.3.3-12]; an acknowledgement leaves only when what it promises is durable."""
     rng = random.Random(SEED)
     publisher, subscriber = Publisher(rng), Subscriber()
     options = ("--listen", "mqtt://127.0.0.1:0", "--data-dir", str(tmp_path / "data"))

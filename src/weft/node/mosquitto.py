@@ -1,8 +1,8 @@
 """A mosquitto.conf as a weft.toml (``weft config import``).
 
 mosquitto.conf is a list of directives, one per line, where ``listener`` begins a section: what follows belongs to it. What has
-no counterpart here becomes a comment with its line number, so nothing is lost silently; so does what needs a hand. Password files
-are taken as they are; rules have their own translation (``broker/access/mosquitto_acl``).
+no counterpart here becomes a comment with its line number, so nothing is lost silently; so does what needs a hand. Password
+files are taken as they are; rules have their own translation (``broker/access/mosquitto_acl``).
 """
 
 from collections.abc import Callable
