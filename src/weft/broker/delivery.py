@@ -150,7 +150,7 @@ class Deliverer:
         outgoing.unsent = {}
         for delivery in outgoing.unacknowledged():
             if delivery.released:
-                self._release(link, delivery)
+                self._release(link, delivery, delivery.packet_id)
             elif delivery.publication is not None and started < outgoing.window:
                 self._start(now, session, delivery, dup=True)  # [MQTT-3.3.1-1]
                 started += 1
@@ -278,14 +278,14 @@ class Deliverer:
                 self.journal.append(Released(session.client_id, delivery.position))
                 self.keeping.drop(delivery.publication)
             delivery.publication = None
-        self._release(link, delivery)
+        self._release(link, delivery, packet_id)
 
-    def _release(self, link: Link, delivery: Delivery) -> None:
+    def _release(self, link: Link, delivery: Delivery, packet_id: int) -> None:
         """PUBREL. The client forgets the identifier when it hears it, so a crash after it must not bring the message again."""
         if delivery.position and self.journal.holds:
-            link.hold(ack(PUBREL, delivery.packet_id))
+            link.hold(ack(PUBREL, packet_id))
         else:
-            link.send(ack(PUBREL, delivery.packet_id))
+            link.send(ack(PUBREL, packet_id))
 
     def on_pubcomp(self, now: float, session: Session, packet_id: int) -> None:
         delivery = session.outgoing.on_pubcomp(packet_id)
