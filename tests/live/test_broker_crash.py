@@ -23,7 +23,6 @@ pytestmark = pytest.mark.live
 ROUNDS = int(os.environ.get("WEFT_KILLS", "14"))
 SEED = int(os.environ.get("WEFT_SEED", "20261119"))
 WINDOW = 16
-RETAINED = 5
 PUBACK, PUBREC, PUBREL, PUBCOMP, PUBLISH = 0x40, 0x50, 0x62, 0x70, 0x30
 DUP = 0x08
 TOPIC_BYTES = 2 + len("x/t")
@@ -93,10 +92,10 @@ class Publisher(Party):
         packet = next(
             free for free in range(1, WINDOW + 1) if free not in self.under_way
         )  # the next one as soon as can be
-        qos = self._rng.choice((1, 2))
-        topic, retain = "x/t", False
+        qos, topic, retain = self._rng.choice((1, 2)), "x/t", False
         if self._rng.random() < 0.2:
-            topic, retain = f"r/{self._rng.randrange(RETAINED)}", True
+            # One QoS for each: a message of QoS 1 that is sent again would replace one of QoS 2 after it, which is not taken again.
+            topic, retain = f"r/{qos + 2 * self._rng.randrange(3)}", True
             held, later = self.retained.get(topic, (0, set()))
             self.retained[topic] = (held, later | {number})
         self.sent[number] = qos
