@@ -94,7 +94,7 @@ class Publisher(Party):
         )  # the next one as soon as can be
         qos, topic, retain = self._rng.choice((1, 2)), "x/t", False
         if self._rng.random() < 0.2:
-            # One QoS for each: a message of QoS 1 that is sent again would replace one of QoS 2 after it, which is not taken again.
+            # One QoS for each: a QoS 1 message that is sent again would replace a QoS 2 one after it, which is taken once.
             topic, retain = f"r/{qos + 2 * self._rng.randrange(3)}", True
             held, later = self.retained.get(topic, (0, set()))
             self.retained[topic] = (held, later | {number})
