@@ -6,6 +6,7 @@
  *
  *   saturated    as fast as sockets take it, but at most --ahead bytes for each subscriber under way (QoS 0: a broker that drops
  *                what a slow subscriber leaves is not to be measured at that), or --window messages unacknowledged (QoS 1, 2)
+ *   --vary N     payloads are up to N bytes longer than --payload, at random, each
  *   --paced      one message outstanding per publisher: the next goes when the last has reached all its subscribers
  *   --rate R     R messages per second, all publishers together
  *   --churn N    no messages: N times connect and disconnect, --pubs at a time
@@ -46,7 +47,7 @@ struct client {
 static struct {
     const char *host, *filter, *share;
     int port, pubs, subs, topics, qos, sub_qos, window, paced, hold, version, churn, source_addresses, keep, away;
-    uint32_t payload, ahead;
+    uint32_t payload, vary, ahead;
     double seconds, rate, warm;
 } opt = {.host = "127.0.0.1", .port = 1883, .pubs = 1, .subs = 1, .topics = 1, .payload = 64, .window = 20,
          .version = 4, .ahead = 1 << 19, .seconds = 5, .warm = 1, .sub_qos = -1};
@@ -57,6 +58,7 @@ static int blocked; /* enough is under way: publishers wait for subscribers */
 static uint64_t published, delivered, acked, latency_count, seen, expected, lost, under_way_max;
 static float *latencies;
 static int *fan_out; /* subscribers of each topic */
+static uint32_t dice = 1;
 static uint8_t scratch[IN_BYTES * 2];
 
 static double now_s(void) {
@@ -128,13 +130,18 @@ static uint32_t put_length(uint8_t *at, uint32_t length) {
 }
 
 static int publish(struct client *c) { /* into the buffer; 0 if it does not fit */
-    uint8_t *start = room(c, opt.payload + 64);
+    uint32_t payload = opt.payload;
+    if (opt.vary) {
+        dice = dice * 1664525 + 1013904223;
+        payload += (dice >> 8) % (opt.vary + 1);
+    }
+    uint8_t *start = room(c, payload + 64);
     if (!start) return 0;
     uint8_t *at = start;
     char topic[32];
     int length = snprintf(topic, sizeof topic, "t/%d", c->topic);
     *at++ = 0x30 | opt.qos << 1;
-    at += put_length(at, 2 + length + (opt.qos ? 2 : 0) + (opt.version == 5) + opt.payload);
+    at += put_length(at, 2 + length + (opt.qos ? 2 : 0) + (opt.version == 5) + payload);
     *at++ = length >> 8;
     *at++ = length;
     memcpy(at, topic, length);
@@ -149,8 +156,8 @@ static int publish(struct client *c) { /* into the buffer; 0 if it does not fit 
     int64_t sender = c->number;
     memcpy(at, &stamp, 8);
     memcpy(at + 8, &sender, 8);
-    memset(at + HEADER, 'x', opt.payload - HEADER);
-    at += opt.payload;
+    memset(at + HEADER, 'x', payload - HEADER);
+    at += payload;
     c->out_to += at - start;
     published += counting;
     expected += fan_out[c->topic];
@@ -169,7 +176,7 @@ static void go_on(struct client *c) { /* a publisher that may publish */
         if (wrote) flush(c);
     } else {
         for (int bursts = 0; !c->out_to && bursts < 8 && !blocked; bursts++) { /* then it is the others' turn */
-            while (c->out_to + opt.payload + 64 < OUT_BYTES && publish(c)) {}
+            while (c->out_to + opt.payload + opt.vary + 64 < OUT_BYTES && publish(c)) {}
             blocked = expected - seen >= under_way_max;
             flush(c);
         }
@@ -388,6 +395,7 @@ static void parse(int argc, char **argv) {
         else if (!strcmp(name, "--topics")) opt.topics = atoi(value);
         else if (!strcmp(name, "--ahead")) opt.ahead = atoi(value);
         else if (!strcmp(name, "--payload")) opt.payload = atoi(value);
+        else if (!strcmp(name, "--vary")) opt.vary = atoi(value);
         else if (!strcmp(name, "--qos")) opt.qos = atoi(value);
         else if (!strcmp(name, "--sub-qos")) opt.sub_qos = atoi(value);
         else if (!strcmp(name, "--window")) opt.window = atoi(value);
@@ -399,7 +407,7 @@ static void parse(int argc, char **argv) {
         else if (!strcmp(name, "--rate")) opt.rate = atof(value);
         else { errno = 0; die(name); }
     }
-    if (opt.payload < HEADER || opt.payload > OUT_BYTES / 2) { errno = 0; die("--payload"); }
+    if (opt.payload < HEADER || opt.payload + opt.vary > OUT_BYTES / 2) { errno = 0; die("--payload"); }
 }
 
 int main(int argc, char **argv) {
@@ -438,7 +446,7 @@ int main(int argc, char **argv) {
         char byte;
         return read(0, &byte, 1) < 0;
     }
-    under_way_max = (uint64_t)opt.ahead / (opt.payload + 12) * opt.subs;
+    under_way_max = (uint64_t)opt.ahead / (opt.payload + opt.vary / 2 + 12) * opt.subs;
     /* publishers last: everybody who should hear is there */
     double begun = now_s(), count_from = begun + opt.warm, end = count_from + opt.seconds, cpu = 0, sent = 0;
     started = 1;
