@@ -120,9 +120,9 @@ def spoken(version: int, packet: Any) -> Any:
     return packet
 
 
-def play(speech: list, fast: bool, share: str, survives: list[bool]) -> tuple:
+def play(speech: list, fast: bool, share: str, survives: list[bool], commits: bool) -> tuple:
     limits = Limits(inflight_max=3, queue_messages_max=5, packet_bytes_max=20_000)
-    bench = Bench(BrokerSettings(limits, share_strategy=share), keeps=True, holds=True, fast=fast)
+    bench = Bench(BrokerSettings(limits, share_strategy=share), keeps=True, holds=True, fast=fast, commits=commits)
     bench.authority.forbidden = {(PUBLISH, "no/entry")}
     clients = []
     for number in range(CLIENTS):
@@ -142,15 +142,17 @@ def play(speech: list, fast: bool, share: str, survives: list[bool]) -> tuple:
             at += cut
         if data[at:]:
             client.speak(data[at:])
+    if not commits:  # what waited for the store comes now
+        bench.commit()
     received = [(client.take(), client.raw, client.closed) for client in clients]
     return received, dict(bench.broker.counters), bench.records
 
 
 @pytest.mark.parametrize("share", ["round-robin", "least-loaded"])
 @settings(max_examples=150)
-@given(speech=speeches, survives=st.lists(st.booleans(), min_size=CLIENTS, max_size=CLIENTS))
-def test_the_quick_way_and_the_slow_way_are_the_same(share, speech, survives):
-    quick, slow = play(speech, True, share, survives), play(speech, False, share, survives)
+@given(speech=speeches, survives=st.lists(st.booleans(), min_size=CLIENTS, max_size=CLIENTS), commits=st.booleans())
+def test_the_quick_way_and_the_slow_way_are_the_same(share, speech, survives, commits):
+    quick, slow = play(speech, True, share, survives, commits), play(speech, False, share, survives, commits)
     for number, (one, other) in enumerate(zip(quick[0], slow[0], strict=True)):
         assert one == other, f"client {number}"
     assert quick[1] == slow[1]

@@ -219,7 +219,7 @@ def _answered(connection: Connection, now: float, session: Session, first: int, 
 
 def _released(connection: Connection, session: Session, packet_ids: tuple[int, ...]) -> int:
     """PUBREL: the identifiers are free again [MQTT-4.3.3-11]."""
-    if session.survives:
+    if session.survives or connection.held:
         return 0
     count = 0
     for packet_id in packet_ids:

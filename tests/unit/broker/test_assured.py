@@ -93,3 +93,20 @@ def test_no_run_of_qos_2_where_the_configuration_forbids_it():
     publisher = bench.client("p", version=5)
     publisher.speak(bytes.fromhex("3406000174000a00"))
     assert publisher.closed
+
+
+def test_pubcomp_stays_behind_what_waits_for_the_store():
+    bench = Bench(keeps=True, holds=True, commits=False)
+    durable = bench.stranger()
+    durable.connect("s", clean=False)
+    bench.commit()
+    durable.subscribe("d", qos=1)
+    bench.commit()
+    publisher = bench.client("p")
+    publisher.send(*run(1, 2))
+    assert publisher.take() == [Pubrec(1)]
+    publisher.send(Publish("d", b"x", 1, packet_id=2))
+    publisher.send(Pubrel(1))
+    assert publisher.take() == []
+    bench.commit()
+    assert publisher.take() == [Puback(2), Pubcomp(1)]
