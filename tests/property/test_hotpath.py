@@ -120,16 +120,18 @@ def spoken(version: int, packet: Any) -> Any:
     return packet
 
 
-def play(speech: list, fast: bool, share: str, survives: list[bool], commits: bool) -> tuple:
+def play(
+    speech: list, fast: bool, share: str, survives: list[bool], commits: bool, kinds: tuple[int, int, int]
+) -> tuple:
     limits = Limits(inflight_max=3, queue_messages_max=5, packet_bytes_max=20_000)
     bench = Bench(BrokerSettings(limits, share_strategy=share), keeps=True, holds=True, fast=fast, commits=commits)
     bench.authority.forbidden = {(PUBLISH, "no/entry")}
     clients = []
     for number in range(CLIENTS):
         expiry = {"session_expiry_s": 60} if survives[number] else {}
-        clients.append(bench.client(f"c{number}", version=5 if number % 2 else 4, **(expiry if number % 2 else {})))
+        clients.append(bench.client(f"c{number}", version=kinds[number % 2], **(expiry if number % 2 else {})))
     for number, client in enumerate(clients):
-        client.subscribe(FILTERS[number], "a/b", qos=number % 3)
+        client.subscribe(FILTERS[number], "a/b", qos=max(kinds[2], number % 3))
         session = client.connection.session
         assert session is not None
         session.outgoing.last_id = 65_533  # identifiers wrap around soon
@@ -149,10 +151,17 @@ def play(speech: list, fast: bool, share: str, survives: list[bool], commits: bo
 
 
 @pytest.mark.parametrize("share", ["round-robin", "least-loaded"])
-@settings(max_examples=150)
-@given(speech=speeches, survives=st.lists(st.booleans(), min_size=CLIENTS, max_size=CLIENTS), commits=st.booleans())
-def test_the_quick_way_and_the_slow_way_are_the_same(share, speech, survives, commits):
-    quick, slow = play(speech, True, share, survives, commits), play(speech, False, share, survives, commits)
+@settings(max_examples=300)
+@given(
+    speech=speeches,
+    survives=st.one_of(st.just([False] * CLIENTS), st.lists(st.booleans(), min_size=CLIENTS, max_size=CLIENTS)),
+    commits=st.booleans(),
+    kinds=st.sampled_from(
+        [(4, 5, 0), (4, 5, 1), (4, 4, 1), (5, 5, 1)]
+    ),  # versions, least QoS of the first subscriptions
+)
+def test_the_quick_way_and_the_slow_way_are_the_same(share, speech, survives, commits, kinds):
+    quick, slow = (play(speech, fast, share, survives, commits, kinds) for fast in (True, False))
     for number, (one, other) in enumerate(zip(quick[0], slow[0], strict=True)):
         assert one == other, f"client {number}"
     assert quick[1] == slow[1]

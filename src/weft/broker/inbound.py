@@ -164,10 +164,8 @@ class Inbound:
             del session.incoming[packet.packet_id]
             if session.survives:
                 self.broker.journal.append(IncomingDone(session.client_id, packet.packet_id))
-                # Its next message may have this identifier: after a crash that must not look like this one again.
-                connection.hold(ack(0x70, packet.packet_id))
-            else:
-                connection.send(ack(0x70, packet.packet_id))
+            # Its next message may have this identifier: after a crash that must not look like this one again.
+            connection.acknowledge(ack(0x70, packet.packet_id), is_recorded=session.survives)
         elif connection.version == V5:
             connection.send(encode(V5, Pubcomp(packet.packet_id, Reason.PACKET_IDENTIFIER_NOT_FOUND)))
         else:

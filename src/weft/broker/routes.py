@@ -55,10 +55,23 @@ class Match:
 class Route:
     """``fast3`` and ``fast5`` are connections for which a message needs nothing but its bytes; ``slow`` are all others.
 
+    ``alike``: all there is are quick ones that take QoS 1, of version 5 (True) or of none (False); None: they differ.
     ``turns`` are the groups as seen at QoS 0, if that is all they are and their members take turns; else ``groups_slow``.
     """
 
-    __slots__ = ("fast", "fast3", "fast5", "groups", "groups_slow", "live", "matches", "slow", "topic", "turns")
+    __slots__ = (
+        "alike",
+        "fast",
+        "fast3",
+        "fast5",
+        "groups",
+        "groups_slow",
+        "live",
+        "matches",
+        "slow",
+        "topic",
+        "turns",
+    )
 
     def __init__(self, topic: str, matches: list[Match], groups: list[Group]) -> None:
         self.topic = topic
@@ -76,6 +89,9 @@ class Route:
             else:
                 self.fast.append(match)
                 (self.fast5 if link.version == 5 else self.fast3).append(link)
+        kinds = {link.version == 5 for link in (*self.fast3, *self.fast5)}
+        is_simple = len(kinds) == 1 and not self.slow and not groups and all(match.qos for match in self.fast)
+        self.alike: bool | None = kinds.pop() if is_simple else None
         rows = [group.turns() for group in groups] if not self.slow else []
         self.turns: list[Turns] = [turns for turns in rows if turns is not None]
         if len(self.turns) < len(groups):  # one that is slow comes after its matches, and in the order of groups
