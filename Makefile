@@ -25,7 +25,7 @@ check: venv ## lint, format, types, import contracts
 	@$(BIN)/lint-imports
 
 test: check ## check, then every test except those marked slow
-	@scripts/bootstrap --debian mosquitto mosquitto-clients
+	@scripts/live-clients
 	@$(BIN)/pytest -m "not slow" $(PYTEST_ARGS)
 
 bench: venv ## measure simulator, store and broker (bench/)
