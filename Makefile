@@ -14,7 +14,8 @@ help: ## this list
 venv: ## .venv with the locked dependencies and weft itself, editable
 	@scripts/bootstrap
 
-demo: venv ## a simulated ring: brokers join, and one message reaches its range
+demo: venv ## a broker with a publish and a subscribe; then a simulated ring, in which one message reaches its range
+	@$(BIN)/python scripts/demo.py
 	@$(BIN)/weft sim run examples/first-ring.toml
 
 check: venv ## lint, format, types, import contracts
@@ -24,11 +25,13 @@ check: venv ## lint, format, types, import contracts
 	@$(BIN)/lint-imports
 
 test: check ## check, then every test except those marked slow
-	@scripts/bootstrap --debian mosquitto mosquitto-clients
+	@scripts/live-clients
 	@$(BIN)/pytest -m "not slow" $(PYTEST_ARGS)
 
-bench: venv ## measure the simulator (bench/)
-	@for file in bench/*.py; do $(BIN)/python "$$file"; done
+bench: venv ## measure simulator, store and broker (bench/)
+	@$(BIN)/python bench/des.py
+	@$(BIN)/python bench/store.py
+	@$(BIN)/python bench/broker.py --quick
 
 campaign: venv ## seeded fault schedules; SEEDS=100000
 	@$(BIN)/weft sim campaign --seeds $(SEEDS)

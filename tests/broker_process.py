@@ -16,6 +16,11 @@ WEFT = [sys.executable, "-c", "from weft.cli.main import main; main()"]
 PATIENCE_S = 30.0
 
 
+def weft(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
+    """One command to its end."""
+    return subprocess.run([*WEFT, *arguments], input=given, capture_output=True, text=True, check=False, timeout=60)
+
+
 class BrokerProcess:
     """``ready`` is what it said; ``ports`` those of its listeners in order."""
 

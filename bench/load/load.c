@@ -4,11 +4,17 @@
  * JSON. Publisher i publishes to t/<i mod topics>; subscriber j subscribes to t/<j mod topics>, or to --filter. Each payload
  * begins with the time at which it was made and the number of its publisher, so that receivers know latency and sender.
  *
- *   saturated    as fast as sockets take it (QoS 0), or with --window messages unacknowledged (QoS 1, 2)
+ *   saturated    as fast as sockets take it, but at most --ahead bytes for each subscriber under way (QoS 0: a broker that drops
+ *                what a slow subscriber leaves is not to be measured at that), or --window messages unacknowledged (QoS 1, 2)
+ *   --vary N     payloads are up to N bytes longer than --payload, at random, each
  *   --paced      one message outstanding per publisher: the next goes when the last has reached all its subscribers
  *   --rate R     R messages per second, all publishers together
  *   --churn N    no messages: N times connect and disconnect, --pubs at a time
  *   --hold       connect everybody, print one line, wait for the end of stdin
+ *   --keep       (MQTT 3.1.1) subscribers have sessions that outlive their connections
+ *   --away       the same, and they leave before the first message: what is measured is acknowledgements
+ *
+ * {"counting": true} and {"counting": false} are printed when the counted time begins and ends, the results after that.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -40,17 +46,19 @@ struct client {
 
 static struct {
     const char *host, *filter, *share;
-    int port, pubs, subs, topics, qos, sub_qos, window, paced, hold, version, churn, source_addresses;
-    uint32_t payload;
+    int port, pubs, subs, topics, qos, sub_qos, window, paced, hold, version, churn, source_addresses, keep, away;
+    uint32_t payload, vary, ahead;
     double seconds, rate, warm;
 } opt = {.host = "127.0.0.1", .port = 1883, .pubs = 1, .subs = 1, .topics = 1, .payload = 64, .window = 20,
-         .version = 4, .seconds = 5, .warm = 1, .sub_qos = -1};
+         .version = 4, .ahead = 1 << 19, .seconds = 5, .warm = 1, .sub_qos = -1};
 
 static struct client *clients;
 static int ready_count, started, poller, client_count, counting, closed_count;
-static uint64_t published, delivered, acked, latency_count, seen;
+static int blocked; /* enough is under way: publishers wait for subscribers */
+static uint64_t published, delivered, acked, latency_count, seen, expected, lost, under_way_max;
 static float *latencies;
 static int *fan_out; /* subscribers of each topic */
+static uint32_t dice = 1;
 static uint8_t scratch[IN_BYTES * 2];
 
 static double now_s(void) {
@@ -88,7 +96,7 @@ static void flush(struct client *c) {
         c->out_from += n;
     }
     if (c->out_from == c->out_to) c->out_from = c->out_to = 0;
-    int want = c->out_to > 0 || (started && !opt.qos && !opt.paced && !opt.rate && !c->is_subscriber && c->state == READY);
+    int want = c->out_to > 0 || (started && !opt.qos && !opt.paced && !opt.rate && !c->is_subscriber && c->state == READY && !blocked);
     if (want != c->wants_out) watch(c, want);
 }
 
@@ -122,13 +130,18 @@ static uint32_t put_length(uint8_t *at, uint32_t length) {
 }
 
 static int publish(struct client *c) { /* into the buffer; 0 if it does not fit */
-    uint8_t *start = room(c, opt.payload + 64);
+    uint32_t payload = opt.payload;
+    if (opt.vary) {
+        dice = dice * 1664525 + 1013904223;
+        payload += (dice >> 8) % (opt.vary + 1);
+    }
+    uint8_t *start = room(c, payload + 64);
     if (!start) return 0;
     uint8_t *at = start;
     char topic[32];
     int length = snprintf(topic, sizeof topic, "t/%d", c->topic);
     *at++ = 0x30 | opt.qos << 1;
-    at += put_length(at, 2 + length + (opt.qos ? 2 : 0) + (opt.version == 5) + opt.payload);
+    at += put_length(at, 2 + length + (opt.qos ? 2 : 0) + (opt.version == 5) + payload);
     *at++ = length >> 8;
     *at++ = length;
     memcpy(at, topic, length);
@@ -143,10 +156,11 @@ static int publish(struct client *c) { /* into the buffer; 0 if it does not fit 
     int64_t sender = c->number;
     memcpy(at, &stamp, 8);
     memcpy(at + 8, &sender, 8);
-    memset(at + HEADER, 'x', opt.payload - HEADER);
-    at += opt.payload;
+    memset(at + HEADER, 'x', payload - HEADER);
+    at += payload;
     c->out_to += at - start;
     published += counting;
+    expected += fan_out[c->topic];
     c->in_flight++;
     if (opt.paced) c->awaits_delivery = fan_out[c->topic];
     return 1;
@@ -161,11 +175,12 @@ static void go_on(struct client *c) { /* a publisher that may publish */
         while (c->in_flight < opt.window && publish(c)) wrote = 1;
         if (wrote) flush(c);
     } else {
-        for (int bursts = 0; !c->out_to && bursts < 8; bursts++) { /* then it is the others' turn */
-            while (c->out_to + opt.payload + 64 < OUT_BYTES && publish(c)) {}
+        for (int bursts = 0; !c->out_to && bursts < 8 && !blocked; bursts++) { /* then it is the others' turn */
+            while (c->out_to + opt.payload + opt.vary + 64 < OUT_BYTES && publish(c)) {}
+            blocked = expected - seen >= under_way_max;
             flush(c);
         }
-        if (!c->out_to && !c->wants_out) watch(c, 1);
+        if (!c->out_to && c->wants_out == blocked) watch(c, !blocked);
     }
 }
 
@@ -242,6 +257,7 @@ static void on_packet(struct client *c, uint8_t first, const uint8_t *body, uint
     case 9:
         c->state = READY;
         ready_count++;
+        if (opt.away) put_small(c, (const uint8_t *)"\xe0\0", 2); /* DISCONNECT */
         break;
     default: break;
     }
@@ -251,7 +267,7 @@ static void on_readable(struct client *c) {
     if (c->have) memcpy(scratch, c->in, c->have);
     ssize_t n = recv(c->fd, scratch + c->have, IN_BYTES - c->have, 0);
     if (n == 0 || (n < 0 && errno != EAGAIN)) {
-        closed_count++;
+        closed_count += !(opt.away && c->is_subscriber);
         epoll_ctl(poller, EPOLL_CTL_DEL, c->fd, NULL);
         return;
     }
@@ -297,7 +313,7 @@ static int open_client(struct client *c, const char *prefix) {
     memcpy(at, "\0\4MQTT", 6);
     at += 6;
     *at++ = opt.version;
-    *at++ = 2;
+    *at++ = c->is_subscriber && opt.keep ? 0 : 2; /* clean session */
     *at++ = 0;
     *at++ = 0;
     if (opt.version == 5) *at++ = 0;
@@ -320,6 +336,21 @@ static void turn(double timeout_s) {
         }
         if (events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR)) on_readable(c);
     }
+}
+
+static void unblock(double now) { /* half of it has arrived; or nothing more will, and it is lost */
+    static uint64_t seen_last;
+    static double since;
+    if (seen != seen_last) {
+        seen_last = seen;
+        since = now;
+    } else if (now - since > 0.5) {
+        lost += expected - seen;
+        expected = seen;
+    }
+    if (expected - seen > under_way_max / 2) return;
+    blocked = 0;
+    for (int i = 0; i < opt.pubs; i++) go_on(&clients[i]);
 }
 
 static int by_value(const void *a, const void *b) {
@@ -351,6 +382,8 @@ static void parse(int argc, char **argv) {
         const char *name = argv[i];
         if (!strcmp(name, "--paced")) { opt.paced = 1; continue; }
         if (!strcmp(name, "--hold")) { opt.hold = 1; continue; }
+        if (!strcmp(name, "--keep")) { opt.keep = 1; continue; }
+        if (!strcmp(name, "--away")) { opt.keep = opt.away = 1; continue; }
         if (i + 1 == argc) { errno = 0; die(name); }
         const char *value = argv[++i];
         if (!strcmp(name, "--host")) opt.host = value;
@@ -360,7 +393,9 @@ static void parse(int argc, char **argv) {
         else if (!strcmp(name, "--pubs")) opt.pubs = atoi(value);
         else if (!strcmp(name, "--subs")) opt.subs = atoi(value);
         else if (!strcmp(name, "--topics")) opt.topics = atoi(value);
+        else if (!strcmp(name, "--ahead")) opt.ahead = atoi(value);
         else if (!strcmp(name, "--payload")) opt.payload = atoi(value);
+        else if (!strcmp(name, "--vary")) opt.vary = atoi(value);
         else if (!strcmp(name, "--qos")) opt.qos = atoi(value);
         else if (!strcmp(name, "--sub-qos")) opt.sub_qos = atoi(value);
         else if (!strcmp(name, "--window")) opt.window = atoi(value);
@@ -372,7 +407,7 @@ static void parse(int argc, char **argv) {
         else if (!strcmp(name, "--rate")) opt.rate = atof(value);
         else { errno = 0; die(name); }
     }
-    if (opt.payload < HEADER || opt.payload > OUT_BYTES / 2) { errno = 0; die("--payload"); }
+    if (opt.payload < HEADER || opt.payload + opt.vary > OUT_BYTES / 2) { errno = 0; die("--payload"); }
 }
 
 int main(int argc, char **argv) {
@@ -411,6 +446,7 @@ int main(int argc, char **argv) {
         char byte;
         return read(0, &byte, 1) < 0;
     }
+    under_way_max = (uint64_t)opt.ahead / (opt.payload + opt.vary / 2 + 12) * opt.subs;
     /* publishers last: everybody who should hear is there */
     double begun = now_s(), count_from = begun + opt.warm, end = count_from + opt.seconds, cpu = 0, sent = 0;
     started = 1;
@@ -435,14 +471,18 @@ int main(int argc, char **argv) {
         } else {
             turn(0.1);
         }
+        if (blocked) unblock(now);
         if (closed_count) { errno = 0; die("the broker closed a connection"); }
     }
     double seconds = now_s() - count_from;
+    cpu = cpu_s() - cpu;
+    printf("{\"counting\": false}\n");
+    fflush(stdout);
     uint64_t kept = latency_count < LATENCIES ? latency_count : LATENCIES;
     qsort(latencies, kept, sizeof *latencies, by_value);
-    printf("{\"published\": %lu, \"delivered\": %lu, \"acknowledged\": %lu, \"seconds\": %.6f, \"generator_cpu_s\": %.6f, "
+    printf("{\"published\": %lu, \"delivered\": %lu, \"acknowledged\": %lu, \"lost\": %lu, \"seconds\": %.6f, \"generator_cpu_s\": %.6f, "
            "\"p50_ms\": %.4f, \"p99_ms\": %.4f}\n",
-           published, delivered, acked, seconds, cpu_s() - cpu, kept ? latencies[kept / 2] * 1e3 : 0.0,
+           published, delivered, acked, lost, seconds, cpu, kept ? latencies[kept / 2] * 1e3 : 0.0,
            kept ? latencies[(uint64_t)(kept * 0.99)] * 1e3 : 0.0);
     return 0;
 }

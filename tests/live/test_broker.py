@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from broker_process import WEFT, Client, broker
+from broker_process import WEFT, Client, broker, weft
 from certificates import Authority
 
 pytestmark = pytest.mark.live
@@ -19,11 +19,8 @@ LOOPBACK = ("--listen", "mqtt://127.0.0.1:0")
 SHUTTING_DOWN = 0x8B
 
 
-def weft(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*WEFT, *arguments], input=given, capture_output=True, text=True, check=False, timeout=60)
-
-
 def test_it_says_where_it_listens_serves_and_drains(tmp_path: Path) -> None:
+    """[MQTT-4.2.0-1], [MQTT-7.1.1-1 (3.1.1)]: TCP and unix sockets."""
     with broker(tmp_path, *LOOPBACK, "--listen", f"unix://{tmp_path}/weft.sock", "--id", "kyoto-1") as process:
         assert process.ready["id"] == "kyoto-1"
         assert process.ready["pid"] == process.process.pid

@@ -57,7 +57,7 @@ def port(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         return
     if needs_mosquitto.args[0]:
         pytest.skip(needs_mosquitto.kwargs["reason"])
-    with Mosquitto(folder) as mosquitto:
+    with Mosquitto(folder, "max_queued_messages 0") as mosquitto:
         yield str(mosquitto.port)
 
 

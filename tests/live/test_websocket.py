@@ -75,7 +75,7 @@ async def opened(driven: Driven) -> Client:
 
 @BOTH
 def test_bytes_travel_in_binary_frames_however_they_are_cut(loop: str) -> None:
-    """[MQTT-6.0.0-1], [MQTT-6.0.0-2]"""
+    """[MQTT-6.0.0-1], [MQTT-6.0.0-2], [MQTT-6.0.0-1 (3.1.1)], [MQTT-6.0.0-2 (3.1.1)]"""
 
     async def scene() -> None:
         broker = EchoBroker()
@@ -154,7 +154,7 @@ def test_a_client_that_does_not_answer_the_close_is_cut_off(loop: str, monkeypat
 @BOTH
 @pytest.mark.parametrize(("opcode", "code"), [(frames.TEXT, 1003), (7, 1002)])
 def test_what_breaks_the_rules_is_told_and_closed(loop: str, opcode: int, code: int) -> None:
-    """[MQTT-6.0.0-1] other data frames close the connection."""
+    """[MQTT-6.0.0-1], [MQTT-6.0.0-1 (3.1.1)]: other data frames close the connection."""
 
     async def scene() -> None:
         broker = EchoBroker()

@@ -106,8 +106,11 @@ class Broker(Hub):
 
     @property
     def deadline(self) -> float | None:
-        deadlines = (self.timers.deadline, self.keepalives.deadline, self.sys_topics.deadline)
-        return min((deadline for deadline in deadlines if deadline is not None), default=None)
+        first = self.timers.deadline  # asked at the end of every tick
+        for deadline in (self.keepalives.deadline, self.sys_topics.deadline):
+            if deadline is not None and (first is None or deadline < first):
+                first = deadline
+        return first
 
     def timeout(self, now: float) -> None:
         for token in self.timers.due(now):
@@ -132,8 +135,9 @@ class Broker(Hub):
         self.journal.committed(now, batch)
 
     def begin_drain(self, now: float) -> None:
-        """Nobody new; everybody is told and closed once what is theirs is written. Wills are for accidents."""
+        """Nobody new; everybody is told and closed once what is theirs is written."""
         self.draining = True
+        self.wills.hurry(now)
         for connection in list(self.connections.values()):
             connection.shut_down(now)
 
@@ -182,10 +186,8 @@ class Broker(Hub):
         if session is None or session.link is not connection:
             return
         session.link = None
-        if self.draining:
-            pass  # a will that was kept is said after the restart, if its client does not come back
-        elif says_will:
-            self.wills.vanished(now, session, connection.will)
+        if says_will:
+            self.wills.vanished(now, session, connection.will, is_last_chance=self.draining)
         else:
             self.wills.left(session)
         self.sessions.closed(now, session)

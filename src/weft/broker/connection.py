@@ -31,7 +31,7 @@ from weft.mqtt.codec.opening import announced
 from weft.mqtt.codec.packets import Connack, Disconnect, Pingreq, Will
 from weft.mqtt.codec.properties import NONE, Properties
 from weft.mqtt.codec.reasons import Malformed, ProtocolError, Reason, Refused
-from weft.mqtt.codec.returns import connack_code
+from weft.mqtt.codec.returns import connack_code, disconnect_code
 from weft.mqtt.session.session import Session
 from weft.telemetry.counters import hit
 
@@ -41,6 +41,7 @@ PUBLISH_QOS_0 = 0x30
 PARKED_BYTES_MAX = 1_048_576
 """What may come while a verdict is awaited: reading pauses, but what was read by then is there."""
 PINGRESP = b"\xd0\x00"
+PUBACK = 0x40
 
 # Why reading is paused; several reasons may hold at once.
 ADMITTING, QUOTA, HELD, PRESSURE = 1, 2, 4, 8
@@ -77,8 +78,8 @@ class Connection:
 
     __slots__ = (
         "_have", "_need", "_parts", "_pauses", "aliases", "broker", "client_id", "closing", "conversation", "generation",
-        "granted", "heard_at", "held", "is_bridge", "is_plain", "keep_alive_s", "method", "number", "origin", "out",
-        "packet_bytes_max", "pending", "problem_information", "quota", "replays", "rights", "routes", "session", "state",
+        "granted", "heard_at", "held", "held_pubacks", "is_bridge", "is_plain", "keep_alive_s", "method", "number", "origin",
+        "out", "packet_bytes_max", "pending", "problem_information", "quota", "replays", "rights", "routes", "session", "state",
         "subject", "version", "will",
     )  # fmt: skip
 
@@ -109,6 +110,8 @@ class Connection:
         self.aliases: dict[int, str] | None = None
         self.held: deque[tuple[int, bytes]] | None = None
         """Packets that wait for records to be durable, with the batch that they wait for."""
+        self.held_pubacks = 0
+        """How many of them are the end of a QoS 1 message that its client still counts (§4.9)."""
         self.replays: deque[Advancing] | None = None
         """Retained messages that are still to be sent, see ``replay``."""
         self.quota: Quota | None = None
@@ -269,11 +272,12 @@ class Connection:
         if self.held is None:
             self.held = deque()
         self.held.append((batch, packet))
+        self.held_pubacks += packet[0] == PUBACK
         if len(self.held) > self.broker.limits.receive_maximum:
             self.pause(HELD)
 
     def acknowledge(self, packet: bytes, is_recorded: bool) -> None:
-        """In the order of what is acknowledged [MQTT-4.6.0-2, MQTT-4.6.0-3], and not before it is durable."""
+        """In the order of what is acknowledged (§4.6), and not before it is durable."""
         if is_recorded or self.held:
             self.hold(packet)
         else:
@@ -285,7 +289,9 @@ class Connection:
         if held is None or self.state is State.CLOSED:
             return
         while held and held[0][0] <= batch:
-            self.send(held.popleft()[1])
+            packet = held.popleft()[1]
+            self.held_pubacks -= packet[0] == PUBACK
+            self.send(packet)
         if self._pauses & HELD and len(held) <= self.broker.limits.receive_maximum // 2:
             self.unpause(HELD)
 
@@ -371,7 +377,7 @@ class Connection:
         )  # fmt: skip
         if self.state is State.CONNECTED:
             if self.version == 5:
-                self.send(encode(5, Disconnect(reason, self.explanation(text))))
+                self._tell(encode(5, Disconnect(disconnect_code(reason), self.explanation(text))))
         elif self.version:
             self.send_connack(reason, text)
         elif reason is Reason.UNSUPPORTED_PROTOCOL_VERSION:
@@ -382,18 +388,28 @@ class Connection:
         """Not let in [MQTT-3.2.2-7]. 3.1 and 3.1.1 have five codes; where none fits they are closed without one."""
         code = connack_code(self.version, reason)
         if code is not None:
-            self.send(encode(self.version, Connack(False, code, self.explanation(text))))
+            self._tell(encode(self.version, Connack(False, code, self.explanation(text))))
+
+    def _tell(self, last: bytes) -> None:
+        if self.takes(last):
+            self.send(last)
+
+    def takes(self, packet: bytes) -> bool:
+        """Whether the client can take a packet of that size [MQTT-3.1.2-24]."""
+        return not self.packet_bytes_max or len(packet) <= self.packet_bytes_max
 
     def explanation(self, text: str) -> Properties:
-        """A reason string, unless the client does not want one [MQTT-3.1.2-29] or could not take it [MQTT-3.2.2-19]."""
+        """A reason string, unless the client does not want one [MQTT-3.1.2-29] or could not take it
+        [MQTT-3.2.2-19], [MQTT-3.14.2-3].
+        """
         if not self.problem_information or (self.packet_bytes_max and len(text.encode()) + 32 > self.packet_bytes_max):
             return NONE
         return Properties(reason_string=text)
 
     def shut_down(self, now: float) -> None:
-        """The server stops: whoever can be told is told [MQTT-3.14.1-1]."""
+        """The server stops: whoever can be told is told (§4.13.2)."""
         if self.state is State.CONNECTED and self.version == 5:
-            self.send(encode(5, Disconnect(Reason.SERVER_SHUTTING_DOWN)))
+            self._tell(encode(5, Disconnect(Reason.SERVER_SHUTTING_DOWN)))
         self.close(now)
 
     def close(self, now: float, says_will: bool = True) -> None:
@@ -423,7 +439,7 @@ def on_disconnect(connection: Connection, now: float, packet: Disconnect) -> Non
         return
     expiry_s = packet.properties.session_expiry_s
     if expiry_s is not None:
-        if not session.survives and expiry_s:  # [MQTT-3.14.2-2]
+        if not session.survives and expiry_s:  # §3.14.2.2.2
             raise ProtocolError("a session that ends with its connection cannot be prolonged")
         connection.broker.sessions.set_expiry(session, expiry_s)
     connection.close(now, says_will=packet.code != Reason.SUCCESS)

@@ -4,6 +4,8 @@ What ``hotpath`` does quickly for the common case is what this does for every ca
 test.
 """
 
+from collections.abc import Sequence
+
 from weft.broker.journal import Journal
 from weft.broker.keeping import Keeping
 from weft.broker.notices import Notices
@@ -15,7 +17,7 @@ from weft.mqtt.codec.encode import ack, encode
 from weft.mqtt.codec.packets import Pubrel
 from weft.mqtt.codec.reasons import Reason
 from weft.mqtt.publication import Publication
-from weft.mqtt.session.delivery import FLEETING, Delivery
+from weft.mqtt.session.delivery import Delivery
 from weft.mqtt.session.session import Link, Session, Subscription
 from weft.telemetry.counters import Counters
 
@@ -59,22 +61,22 @@ class Deliverer:
             self.counters["weft_messages_unheard_total"] += 1
         return heard
 
-    def to_slow(self, now: float, route: Route, publication: Publication) -> int:
-        """To those whom ``hotpath`` has left out."""
-        heard = sum(self._to_match(now, match, publication) for match in route.slow)
-        return heard + sum(self.to_group(now, group, publication) for group in route.groups)
+    def to_slow(self, now: float, matches: Sequence[Match], groups: Sequence[Group], publication: Publication) -> int:
+        """To those of a route whom ``hotpath`` has left out."""
+        heard = sum(self._to_match(now, match, publication) for match in matches)
+        return heard + sum(self.to_group(now, group, publication) for group in groups)
 
     def _to_match(self, now: float, match: Match, publication: Publication) -> int:
         session = match.session
         if match.no_local and session.client_id == publication.publisher:  # [MQTT-3.8.3-3]
             return 0
-        # [MQTT-3.3.1-12, MQTT-3.3.1-13]: the flag says "this was retained" unless the subscriber asked for the publisher's
+        # [MQTT-3.3.1-12], [MQTT-3.3.1-13]: the flag says "this was retained" unless the subscriber wants the publisher's
         retain = publication.retain and match.retain_as_published
         self.deliver(now, session, publication, min(match.qos, publication.qos), retain, match.identifiers)
         return 1
 
     def to_group(self, now: float, group: Group, publication: Publication, without: Session | None = None) -> int:
-        """To one member of a shared subscription [MQTT-4.8.2-4]."""
+        """To one member of a shared subscription, at the QoS that it was granted [MQTT-4.8.2-3]."""
         member = group.choose(publication, without)
         if member is None:
             return 0
@@ -85,7 +87,7 @@ class Deliverer:
         return 1
 
     def retained(self, now: float, session: Session, subscription: Subscription, publication: Publication) -> None:
-        """A retained message for a new subscription: the flag is set [MQTT-3.3.1-8]."""
+        """A retained message for a new subscription: the flag is set [MQTT-3.3.1-8 (3.1.1)]."""
         identifiers = (subscription.identifier,) if subscription.identifier else ()
         self.deliver(now, session, publication, min(subscription.qos, publication.qos), True, identifiers)
 
@@ -123,6 +125,8 @@ class Deliverer:
     def pump(self, now: float, session: Session) -> None:
         """The window has room, or the client is here: send what waits."""
         link, outgoing = session.link, session.outgoing
+        while link is not None and (again := outgoing.next_unsent()) is not None:
+            self._start(now, session, again, dup=True)
         while link is not None and outgoing.queue and len(outgoing.inflight) < outgoing.window:
             delivery = self._dequeue(session)
             publication = delivery.publication
@@ -140,14 +144,18 @@ class Deliverer:
                 self._start(now, session, delivery)
 
     def resend(self, now: float, session: Session) -> None:
-        """The client is back: everything unacknowledged again, in the order in which it went [MQTT-4.4.0-1, MQTT-4.6.0-1]."""
-        link = session.link
+        """The client is back: everything unacknowledged again, in its order [MQTT-4.4.0-1], [MQTT-4.6.0-1 (3.1.1)]."""
+        link, outgoing, started = session.link, session.outgoing, 0
         assert link is not None
-        for delivery in session.outgoing.unacknowledged():
+        outgoing.unsent = {}
+        for packet_id, delivery in list(outgoing.inflight.items()):
             if delivery.released:
-                link.send(ack(PUBREL, delivery.packet_id))
-            elif delivery.publication is not None:
+                self._release(link, packet_id, delivery)
+            elif delivery.publication is not None and started < outgoing.window:
                 self._start(now, session, delivery, dup=True)  # [MQTT-3.3.1-1]
+                started += 1
+            elif delivery.publication is not None:
+                outgoing.unsent[delivery.packet_id] = delivery
         self.pump(now, session)
 
     def _start(self, now: float, session: Session, delivery: Delivery, dup: bool = False) -> None:
@@ -248,9 +256,8 @@ class Deliverer:
     def on_puback(self, now: float, session: Session, packet_id: int) -> None:
         delivery = session.outgoing.on_puback(packet_id)
         if delivery is not None:
-            if delivery is not FLEETING:
-                self._finish(session, delivery)
-            if session.outgoing.queue:
+            self._finish(session, delivery)
+            if session.outgoing.queue or session.outgoing.unsent:
                 self.pump(now, session)
 
     def on_pubrec(self, now: float, session: Session, packet_id: int, code: int) -> None:
@@ -271,7 +278,14 @@ class Deliverer:
                 self.journal.append(Released(session.client_id, delivery.position))
                 self.keeping.drop(delivery.publication)
             delivery.publication = None
-        link.send(ack(PUBREL, packet_id))
+        self._release(link, packet_id, delivery)
+
+    def _release(self, link: Link, packet_id: int, delivery: Delivery) -> None:
+        """PUBREL. The client forgets the identifier when it hears it, so a crash after it must not bring the message again."""
+        if delivery.position and self.journal.holds:
+            link.hold(ack(PUBREL, packet_id))
+        else:
+            link.send(ack(PUBREL, packet_id))
 
     def on_pubcomp(self, now: float, session: Session, packet_id: int) -> None:
         delivery = session.outgoing.on_pubcomp(packet_id)
@@ -285,18 +299,16 @@ class Deliverer:
         """Nothing of it will be asked for again; what a shared subscription gave it goes to another member (§4.8.2)."""
         outgoing = session.outgoing
         left = [*outgoing.inflight.values(), *outgoing.queue]
-        outgoing.inflight = {}
+        outgoing.inflight, outgoing.unsent = {}, {}
         while outgoing.queue:
             self._dequeue(session)
         for delivery in left:
             publication, group, qos = delivery.publication, delivery.group, delivery.qos
-            if delivery is not FLEETING:
-                is_ours = (
-                    qos == 1 or not delivery.packet_id
-                )  # a QoS 2 message that was begun is for nobody else (§4.8.2)
-                if group is not None and publication is not None and is_ours and not publication.is_expired(now):
-                    self.to_group(now, group, publication, without=session)
-                self._finish(session, delivery)
+            # a QoS 2 message that was begun is for nobody else (§4.8.2)
+            is_ours = qos == 1 or not delivery.packet_id
+            if group is not None and publication is not None and is_ours and not publication.is_expired(now):
+                self.to_group(now, group, publication, without=session)
+            self._finish(session, delivery)
 
 
 def unmounted(publication: Publication, mount: str) -> Publication:

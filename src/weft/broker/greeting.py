@@ -25,13 +25,12 @@ from weft.broker.routes import BRIDGE, BRIDGES
 from weft.broker.sessions import NEVER_S
 from weft.mqtt.codec.encode import encode
 from weft.mqtt.codec.packets import V5, V31, Auth, Connack, Connect, Will
-from weft.mqtt.codec.properties import Properties
+from weft.mqtt.codec.properties import NONE, Properties
 from weft.mqtt.codec.reasons import ProtocolError, Reason, Refused
 from weft.mqtt.session.session import Session
 
 ASSIGNED_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 ASSIGNED_CHARACTERS = 20
-V31_CLIENT_ID_CHARACTERS_MAX = 23
 
 
 class GrantEnds(msgspec.Struct, frozen=True, gc=False):
@@ -115,8 +114,7 @@ class Greeting:
     def _challenge(self, connection: Connection, challenge: Challenge) -> None:
         """[MQTT-4.12.0-2], [MQTT-4.12.0-3]: another AUTH is awaited."""
         connection.unpause(ADMITTING)
-        properties = self._auth_properties(connection, challenge.data)
-        connection.send(encode(V5, Auth(Reason.CONTINUE_AUTHENTICATION, properties)))
+        self._send_auth(connection, Reason.CONTINUE_AUTHENTICATION, challenge.data)
 
     def _denied(self, connection: Connection, now: float, denied: Denied) -> None:
         self.broker.counters["weft_connects_denied_total"] += 1
@@ -139,12 +137,16 @@ class Greeting:
         if sessions.is_full and connection.client_id not in sessions.by_client:
             raise LimitHit(Reason.QUOTA_EXCEEDED, "sessions_total_max", "no more sessions")
         self._check_owner(connection, granted)
-        self._takeover(now, connection.client_id)
         expiry_s = self._expiry(packet)
+        welcome = self._welcome(connection, packet, expiry_s, data)
+        if not connection.takes(encode(packet.version, Connack(False, Reason.SUCCESS, welcome))):
+            raise Refused(Reason.PACKET_TOO_LARGE, "the CONNACK would be larger than the client takes")
+        self._takeover(now, connection.client_id)
         clean = packet.clean_start or self._is_elsewhere(connection)
         session, present = sessions.open(now, connection.client_id, clean, expiry_s, granted.user)
         self._link(connection, now, packet, session, will)
-        self._welcome(connection, packet, present, expiry_s, data)
+        present = present and packet.version != V31  # 3.1 has no such flag
+        connection.send(encode(packet.version, Connack(present, Reason.SUCCESS, welcome)))  # [MQTT-3.2.0-1]
         self._opened(now, connection)
         connection.resume(now)
 
@@ -189,23 +191,20 @@ class Greeting:
         connection.unpause(ADMITTING)
 
     def _keep_alive(self, packet: Connect) -> int:
-        """v5's clients can be told a shorter one [MQTT-3.1.2-21]; others are taken at their word."""
+        """v5's clients can be told a shorter one; others are taken at their word [MQTT-3.2.2-22]."""
         most = self.broker.limits.keep_alive_max_s
         if most and packet.version == V5 and not 0 < packet.keep_alive_s <= most:
             return most
         return packet.keep_alive_s
 
-    def _welcome(
-        self, connection: Connection, packet: Connect, present: bool, expiry_s: float, data: bytes | None
-    ) -> None:
-        """The CONNACK: the first packet of all [MQTT-3.2.0-1]."""
+    def _welcome(self, connection: Connection, packet: Connect, expiry_s: float, data: bytes | None) -> Properties:
+        """What the CONNACK tells."""
         if packet.version < V5:
-            present = present and packet.version != V31  # 3.1 has no such flag
-            connection.send(encode(packet.version, Connack(present, 0)))
-            return
+            return NONE
         limits, settings = self.broker.limits, self.broker.settings
         asked = packet.properties.session_expiry_s or 0
-        properties = Properties(
+        keep_alive_s = self._keep_alive(packet)
+        return Properties(
             session_expiry_s=None if expiry_s == asked else int(expiry_s),
             receive_maximum=limits.receive_maximum,
             maximum_qos=limits.qos_max if limits.qos_max < 2 else None,  # [MQTT-3.2.2-9]
@@ -215,11 +214,10 @@ class Greeting:
             topic_alias_maximum=limits.topic_aliases_max or None,
             wildcard_available=None if settings.wildcards else 0,
             shared_available=None if settings.shared else 0,
-            server_keep_alive_s=None if connection.keep_alive_s == packet.keep_alive_s else connection.keep_alive_s,
+            server_keep_alive_s=None if keep_alive_s == packet.keep_alive_s else keep_alive_s,
             authentication_method=packet.properties.authentication_method,
             authentication_data=data or None,
         )
-        connection.send(encode(V5, Connack(present, Reason.SUCCESS, properties)))
 
     def _is_elsewhere(self, connection: Connection) -> bool:
         """Behind another mount its subscriptions would mean other topics: that is another session."""
@@ -283,7 +281,7 @@ class Greeting:
     def on_auth(self, connection: Connection, now: float, packet: Auth) -> None:
         """More of a conversation, or a new one on a connection that had one [MQTT-4.12.1-1]."""
         method = packet.properties.authentication_method
-        if connection.version != V5 or connection.conversation is None:  # [MQTT-4.12.0-6]
+        if connection.version != V5 or connection.conversation is None:  # [MQTT-4.12.0-7]
             raise ProtocolError("AUTH without an authentication method in the CONNECT")
         if method != connection.method:  # [MQTT-4.12.0-5]
             raise ProtocolError("AUTH changes the authentication method")
@@ -319,8 +317,13 @@ class Greeting:
         connection.pending = None
         connection.routes.clear()
         connection.unpause(ADMITTING)
-        connection.send(encode(V5, Auth(Reason.SUCCESS, self._auth_properties(connection, data))))
+        self._send_auth(connection, Reason.SUCCESS, data)
         self._granted_until(connection)
 
-    def _auth_properties(self, connection: Connection, data: bytes | None) -> Properties:
-        return Properties(authentication_method=connection.method, authentication_data=data or None)
+    @staticmethod
+    def _send_auth(connection: Connection, reason: Reason, data: bytes | None) -> None:
+        properties = Properties(authentication_method=connection.method, authentication_data=data or None)
+        packet = encode(V5, Auth(reason, properties))
+        if not connection.takes(packet):
+            raise Refused(Reason.PACKET_TOO_LARGE, "the AUTH would be larger than the client takes")
+        connection.send(packet)

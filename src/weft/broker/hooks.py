@@ -13,8 +13,9 @@ import msgspec
 
 from weft.broker.access.api import Credentials, Denied, Granted, Subject, Work
 from weft.broker.notices import Notices
+from weft.mqtt.codec.kinds import Kind
 from weft.mqtt.codec.packets import Request
-from weft.mqtt.codec.reasons import Reason
+from weft.mqtt.codec.reasons import CODES, Reason
 from weft.mqtt.publication import Publication
 from weft.telemetry.counters import Counters
 
@@ -52,11 +53,13 @@ class Plugin:
         """A client that was in is gone."""
 
     def on_publish(self, now: float, subject: Subject, publication: Publication) -> Publication | Reason | None:
-        """After the access rules. The same or another publication goes on; a ``Reason`` refuses it; None drops it silently."""
+        """After the access rules. The same or another publication goes on; a ``Reason`` that PUBACK may have refuses it; None
+        drops it silently.
+        """
         return publication
 
     def on_subscribe(self, now: float, subject: Subject, request: Request) -> Request | Reason:
-        """After the access rules, per filter. A request with the same filter goes on; a ``Reason`` (≥ 0x80) refuses it."""
+        """After the access rules, per filter. The same filter goes on; a ``Reason`` that SUBACK may have refuses it."""
         return request
 
     def on_unsubscribe(self, now: float, subject: Subject, filter_: str) -> None:
@@ -139,7 +142,7 @@ class Plugins:
             try:
                 answer = plugin.on_publish(now, subject, publication)
                 if answer is None or isinstance(answer, Reason):
-                    _expect(answer is None or answer >= Reason.UNSPECIFIED_ERROR)
+                    _expect(answer is None or _says(answer, Kind.PUBACK))
                     return answer
                 publication = _checked(answer)
             except Exception as error:  # noqa: BLE001 - as above
@@ -153,7 +156,7 @@ class Plugins:
             try:
                 answer = plugin.on_subscribe(now, subject, request)
                 if isinstance(answer, Reason):
-                    _expect(answer >= Reason.UNSPECIFIED_ERROR)
+                    _expect(_says(answer, Kind.SUBACK))
                     return answer
                 request = _like(request, answer)
             except Exception as error:  # noqa: BLE001 - as above
@@ -222,6 +225,11 @@ def _nothing() -> None:
 def _expect(holds: bool) -> None:
     if not holds:
         raise TypeError("an answer that this method may not give")
+
+
+def _says(reason: Reason, kind: Kind) -> bool:
+    """A refusal that the client can be told in a packet of that kind [MQTT-3.4.2-1], [MQTT-3.5.2-1], [MQTT-3.9.3-2]."""
+    return reason >= Reason.UNSPECIFIED_ERROR and reason in CODES[kind]
 
 
 def _like(request: Request, answer: object) -> Request:

@@ -34,8 +34,9 @@ class Inbound:
             raise ProtocolError("a PUBLISH from a client with a subscription identifier")
         topic = self._topic(connection, packet)
         if packet.qos == 2 and packet.packet_id in session.incoming:
-            # [MQTT-4.3.3-10]: the message was taken when the identifier came first; only the answer is wanted again
-            connection.acknowledge(ack(0x50, packet.packet_id), is_recorded=False)
+            # [MQTT-4.3.3-10]: the message was taken when the identifier came first; only the answer is wanted again. It may
+            # have come over a connection that ended before the message was durable.
+            connection.acknowledge(ack(0x50, packet.packet_id), is_recorded=True)
             return
         if packet.qos:
             self._check_receive_maximum(connection)
@@ -73,7 +74,7 @@ class Inbound:
         if connection.aliases is None:
             connection.aliases = {}
         if packet.topic:
-            connection.aliases[alias] = packet.topic  # [MQTT-3.3.2-10]
+            connection.aliases[alias] = packet.topic  # [MQTT-3.3.2-12]
             return packet.topic
         topic = connection.aliases.get(alias)
         if topic is None:
@@ -85,7 +86,7 @@ class Inbound:
         session = connection.session
         assert session is not None
         if connection.version == V5:
-            unacknowledged = len(session.incoming) + (len(connection.held) if connection.held else 0)
+            unacknowledged = len(session.incoming) + connection.held_pubacks
             if unacknowledged >= self.broker.limits.receive_maximum:
                 raise LimitHit(
                     Reason.RECEIVE_MAXIMUM_EXCEEDED,
@@ -163,7 +164,8 @@ class Inbound:
             del session.incoming[packet.packet_id]
             if session.survives:
                 self.broker.journal.append(IncomingDone(session.client_id, packet.packet_id))
-            connection.send(ack(0x70, packet.packet_id))
+            # Its next message may have this identifier: after a crash that must not look like this one again.
+            connection.acknowledge(ack(0x70, packet.packet_id), is_recorded=session.survives)
         elif connection.version == V5:
             connection.send(encode(V5, Pubcomp(packet.packet_id, Reason.PACKET_IDENTIFIER_NOT_FOUND)))
         else:

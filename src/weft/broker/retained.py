@@ -26,7 +26,7 @@ class Retained:
         """Topics whose message no store has: ``$SYS``."""
 
     def set(self, publication: Publication, is_passing: bool = False) -> bool:
-        """Replace what its topic retains [MQTT-3.3.1-5]; an empty payload only deletes it [MQTT-3.3.1-6, MQTT-3.3.1-7].
+        """Replace what its topic retains [MQTT-3.3.1-5]; an empty payload only deletes it [MQTT-3.3.1-6], [MQTT-3.3.1-7].
 
         False if a total limit forbids it: then the old one is gone too, for it is not the last any more.
         """

@@ -11,7 +11,7 @@ Invariant: a live route of the current generation lists exactly those that a mat
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from weft.broker.shared import Group, Strategy
+from weft.broker.shared import Group, Strategy, Turns
 from weft.broker.trie import Trie
 from weft.mqtt.session.session import Session, Subscription
 
@@ -32,7 +32,7 @@ class Match:
     """One session that gets the topic's messages, with what its matching subscriptions come to together (§3.3.4).
 
     One copy, however many of its filters match: at the highest QoS of them [MQTT-3.3.4-2], with all their identifiers
-    [MQTT-3.3.4-3, MQTT-3.3.4-4]. No Local holds only if every matching subscription has it.
+    [MQTT-3.3.4-3], [MQTT-3.3.4-4]. No Local holds only if every matching subscription has it.
     """
 
     __slots__ = ("identifiers", "no_local", "qos", "retain_as_published", "session")
@@ -53,9 +53,25 @@ class Match:
 
 
 class Route:
-    """``fast3`` and ``fast5`` are connections for which a message needs nothing but its bytes; ``slow`` are all others."""
+    """``fast3`` and ``fast5`` are connections for which a message needs nothing but its bytes; ``slow`` are all others.
 
-    __slots__ = ("fast", "fast3", "fast5", "groups", "is_literal", "live", "matches", "slow", "topic")
+    ``alike``: all there is are quick ones that take QoS 1, of version 5 (True) or of none (False); None: they differ.
+    ``turns`` are the groups as seen at QoS 0, if that is all they are and their members take turns; else ``groups_slow``.
+    """
+
+    __slots__ = (
+        "alike",
+        "fast",
+        "fast3",
+        "fast5",
+        "groups",
+        "groups_slow",
+        "live",
+        "matches",
+        "slow",
+        "topic",
+        "turns",
+    )
 
     def __init__(self, topic: str, matches: list[Match], groups: list[Group]) -> None:
         self.topic = topic
@@ -73,6 +89,18 @@ class Route:
             else:
                 self.fast.append(match)
                 (self.fast5 if link.version == 5 else self.fast3).append(link)
+        kinds = {link.version == 5 for link in (*self.fast3, *self.fast5)}
+        is_simple = len(kinds) == 1 and not self.slow and not groups and all(match.qos for match in self.fast)
+        self.alike: bool | None = kinds.pop() if is_simple else None
+        rows = [group.turns() for group in groups] if not self.slow else []
+        self.turns: list[Turns] = [turns for turns in rows if turns is not None]
+        if len(self.turns) < len(groups):  # one that is slow comes after its matches, and in the order of groups
+            self.turns = []
+        self.groups_slow: list[Group] = [] if self.turns else groups
+
+    def has(self, link: Any) -> bool:
+        """Is ``link`` one of the quick ones?"""
+        return link in self.fast3 or link in self.fast5
 
     @property
     def is_empty(self) -> bool:

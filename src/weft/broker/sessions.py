@@ -61,7 +61,7 @@ class Sessions:
         if session is not None and clean:  # [MQTT-3.1.2-4]
             self.discard(now, session)
             session = None
-        present = session is not None  # [MQTT-3.1.2-5, MQTT-3.1.2-6]
+        present = session is not None  # [MQTT-3.1.2-5], [MQTT-3.1.2-6]
         if session is None:
             session = self.by_client[client_id] = Session(client_id, self.limits.inflight_max)
         session.ends_at = None
@@ -100,7 +100,7 @@ class Sessions:
             self.discard(now, session)
 
     def discard(self, now: float, session: Session) -> None:
-        """End it: a will that waits is said now [MQTT-3.1.3-9], and all that was kept for it goes [MQTT-4.1.0-2]."""
+        """End it: a will that waits is said now [MQTT-3.1.2-8], and all that was kept for it goes [MQTT-4.1.0-2]."""
         del self.by_client[session.client_id]
         self._timers.cancel(SessionEnds(session.client_id))
         session.link = None

@@ -4,12 +4,12 @@ Whoever is connected comes first; if nobody is, a member whose session survives 
 functions of the group's own state, so a run replays from its seed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from zlib import crc32
 
 from weft.core.rand import Rng
 from weft.mqtt.publication import Publication
-from weft.mqtt.session.session import Session, Subscription
+from weft.mqtt.session.session import Link, Session, Subscription
 
 Member = tuple[Session, Subscription]
 Strategy = Callable[["Group", list[Member], Publication], Member]
@@ -48,6 +48,36 @@ class Group:
         if not able:
             return None
         return self.strategy(self, able, publication) if len(able) > 1 else able[0]
+
+    def turns(self) -> "Turns | None":
+        """Its members as a row, if nothing is to be decided for a message at QoS 0 but whose turn it is."""
+        if self.strategy is not round_robin:
+            return None
+        able = [(session.link, subscription) for session, subscription in self.members.items() if session.link]
+        if not able or any(not link.is_plain or subscription.identifier for link, subscription in able):
+            return None
+        return Turns(self, [link for link, _ in able])
+
+
+class Turns:
+    """Connected members in turn; right as long as the route that has it is live."""
+
+    __slots__ = ("_group", "_links")
+
+    def __init__(self, group: Group, links: list[Link]) -> None:
+        self._group = group
+        self._links = links
+
+    def take(self, count: int) -> Iterator[tuple[Link, int, int]]:
+        """For ``count`` messages: who gets which of them, as the first and the step."""
+        links, step = self._links, len(self._links)
+        if step == 1:
+            yield links[0], 0, 1
+            return
+        turn = self._group.turn + 1
+        self._group.turn += count
+        for first in range(min(count, step)):
+            yield links[(turn + first) % step], first, step
 
 
 def round_robin(group: Group, able: list[Member], publication: Publication) -> Member:

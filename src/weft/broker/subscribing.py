@@ -26,6 +26,7 @@ class Subscribing:
         session = connection.session
         assert session is not None
         identifier = packet.properties.subscription_ids[0] if packet.properties.subscription_ids else 0
+        _check_answer(connection, Suback(packet.packet_id, (0,) * len(packet.requests)))
         before = len(self.broker.journal.records)
         codes: list[int] = []
         made: list[tuple[Subscription, Request, bool]] = []
@@ -39,7 +40,9 @@ class Subscribing:
             else:
                 codes.append(outcome)
         granted = tuple(suback_code(connection.version, code) for code in codes)
-        answer = encode(connection.version, Suback(packet.packet_id, granted))  # [MQTT-3.8.4-1, -2, -6]
+        answer = encode(
+            connection.version, Suback(packet.packet_id, granted)
+        )  # [MQTT-3.8.4-1], [MQTT-3.8.4-2], [MQTT-3.8.4-6]
         connection.acknowledge(answer, is_recorded=len(self.broker.journal.records) > before)
         for subscription, request, is_new in made:
             self._retained(connection, now, subscription, request, is_new)
@@ -101,7 +104,7 @@ class Subscribing:
     def _retained(
         self, connection: Connection, now: float, subscription: Subscription, request: Request, is_new: bool
     ) -> None:
-        """What the topics retain [MQTT-3.3.1-9, MQTT-3.3.1-10, MQTT-3.3.1-11]; never for shared ones (§4.8.2)."""
+        """What the topics retain [MQTT-3.3.1-9], [MQTT-3.3.1-10], [MQTT-3.3.1-11]; never for shared ones (§4.8.2)."""
         session = connection.session
         if subscription.group is not None or session is None:
             return
@@ -113,6 +116,7 @@ class Subscribing:
     def on_unsubscribe(self, connection: Connection, now: float, packet: Unsubscribe) -> None:
         session = connection.session
         assert session is not None
+        _check_answer(connection, Unsuback(packet.packet_id, (0,) * len(packet.filters)))
         before = len(self.broker.journal.records)
         codes = tuple(self._remove(connection, given) for given in packet.filters)
         if self.broker.plugins and connection.subject is not None:
@@ -120,7 +124,7 @@ class Subscribing:
                 if code is Reason.SUCCESS:
                     self.broker.plugins.unsubscribed(now, connection.subject, given)
             self.broker.hear_plugins(now)
-        answer = encode(connection.version, Unsuback(packet.packet_id, codes))  # [MQTT-3.10.4-4, MQTT-3.10.4-5]
+        answer = encode(connection.version, Unsuback(packet.packet_id, codes))  # [MQTT-3.10.4-4], [MQTT-3.10.4-5]
         connection.acknowledge(answer, is_recorded=len(self.broker.journal.records) > before)
 
     def _remove(self, connection: Connection, given: str) -> Reason:
@@ -136,3 +140,9 @@ class Subscribing:
         if self.broker.sessions.unsubscribe(connection.session, name):
             return Reason.SUCCESS
         return Reason.NO_SUBSCRIPTION_EXISTED
+
+
+def _check_answer(connection: Connection, answer: Suback | Unsuback) -> None:
+    """A client that cannot take the answer [MQTT-3.1.2-24] would wait for ever: it is told before anything is done."""
+    if connection.packet_bytes_max and not connection.takes(encode(connection.version, answer)):
+        raise Refused(Reason.PACKET_TOO_LARGE, "the answer would be larger than the client takes")

@@ -1,6 +1,6 @@
 """Wills (§3.1.2.5): what a client left to be said if it goes without a word, and when it is said.
 
-A will is published when its delay has passed or its session ends, whichever is first [MQTT-3.1.3-9], and not at all if the
+A will is published when its delay has passed or its session ends, whichever is first [MQTT-3.1.2-8], and not at all if the
 client is back before [MQTT-3.1.3-9]. Each is published at most once.
 """
 
@@ -49,11 +49,15 @@ class Wills:
         """DISCONNECT: the will is discarded [MQTT-3.14.4-3]."""
         self.void(session.client_id)
 
-    def vanished(self, now: float, session: Session, will: Will | None) -> None:
-        """The connection ended in any other way [MQTT-3.1.2-8]."""
-        if will is None:
+    def vanished(self, now: float, session: Session, will: Will | None, is_last_chance: bool = False) -> None:
+        """The connection ended in any other way [MQTT-3.1.2-8].
+
+        If it is because the broker stops, that is the last chance to say it, unless it is in the store: then it is said
+        after the restart, if its client does not come back in time.
+        """
+        if will is None or (is_last_chance and session.client_id in self._kept):
             return
-        delay = min(delay_of(will), session.expiry_s)
+        delay = 0.0 if is_last_chance else min(delay_of(will), session.expiry_s)
         self._pending[session.client_id] = (will, session.user)
         if delay <= 0:
             self.publish(now, session.client_id)
@@ -61,6 +65,11 @@ class Wills:
         self._timers.set(WillDue(session.client_id), now + delay)
         if session.client_id in self._kept:
             self._journal.append(WillKept(session.client_id, will, delay_of(will), now + delay, session.user))
+
+    def hurry(self, now: float) -> None:
+        """The broker stops: what waits and is not in the store is said now."""
+        for client_id in [client_id for client_id in self._pending if client_id not in self._kept]:
+            self.publish(now, client_id)
 
     def restore(self, now: float, kept: WillKept) -> None:
         """After a restart: its client is away, and its delay starts now unless it had started before."""

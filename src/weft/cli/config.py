@@ -73,19 +73,27 @@ def show(
 
 @app.command(name="import")
 def import_(
-    file: Annotated[Path, typer.Argument(help="A mosquitto.conf.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="A mosquitto.conf, or with --acl its acl_file.", show_default=False)],
+    acl: Annotated[bool, typer.Option("--acl", help="FILE is an acl_file: print it as rules of ours.")] = False,
 ) -> None:
     """Print a mosquitto.conf as a weft.toml; what has no counterpart becomes a comment.
 
-    mosquitto's password files cannot be translated, since they hold hashes of another kind: see weft passwd.
+    mosquitto's password files work as they are.
 
     Example: weft config import /etc/mosquitto/mosquitto.conf > weft.toml
+
+    Example: weft config import --acl /etc/mosquitto/acl > rules.acl
     """
+    from weft.broker.access import mosquitto_acl
     from weft.core.errors import Misuse
     from weft.node.mosquitto import translate
 
     try:
-        text = file.read_text(encoding="utf-8")
+        data = file.read_bytes()
+        if acl:
+            typer.echo(mosquitto_acl.convert(data, str(file)), nl=False)
+            return
+        text = data.decode()
     except (OSError, UnicodeDecodeError) as error:
         raise Misuse(f"{file}: cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
     typer.echo(translate(text, str(file)), nl=False)

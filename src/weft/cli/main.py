@@ -36,8 +36,14 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON document instead of
 
 
 @app.callback(invoke_without_command=True)
-def root(context: typer.Context) -> None:
+def root(
+    context: typer.Context,
+    says_version: Annotated[bool, typer.Option("--version", help="Print the version and end.")] = False,
+) -> None:
     """A distributed MQTT broker for many sites, held together by a structured overlay."""
+    if says_version:
+        typer.echo(__version__)
+        raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 

@@ -1,8 +1,8 @@
 """A mosquitto.conf as a weft.toml (``weft config import``).
 
 mosquitto.conf is a list of directives, one per line, where ``listener`` begins a section: what follows belongs to it. What has
-no counterpart here becomes a comment with its line number, so nothing is lost silently; so does what needs a hand, such as
-password files, whose hashes are of another kind.
+no counterpart here becomes a comment with its line number, so nothing is lost silently; so does what needs a hand. Password
+files are taken as they are; rules have their own translation (``broker/access/mosquitto_acl``).
 """
 
 from collections.abc import Callable
@@ -35,8 +35,7 @@ SILENT = {
 """Known, and of no use here."""
 
 REASONS = {
-    "password_file": "its hashes are of another kind: make a file with 'weft passwd', and name it in [access] password_file",
-    "acl_file": "see [access] acl_file; the patterns %u and %c mean the same",
+    "acl_file": "'weft config import --acl FILE > rules.acl' makes rules of it; name them in [access] acl_file",
     "plugin": "see [[access.plugins]]",
     "auth_plugin": "see [[access.plugins]]",
     "psk_file": "TLS with pre-shared keys is not offered",
@@ -112,6 +111,9 @@ class Translation:
 
     def _on_allow_anonymous(self, value: str) -> bool:
         return value in {"true", "false"} and self._put(self.access, "anonymous", value == "true")
+
+    def _on_password_file(self, value: str) -> bool:
+        return self._put(self.access, "password_file", value)
 
     def _on_require_certificate(self, value: str) -> bool:
         tls = self._listener.setdefault("tls", {})

@@ -24,6 +24,7 @@ CLOSE_GRACE_S = 5.0
 """How long a socket that is to be closed may take to send what was written."""
 
 TIMER_S_MIN, TIMER_S_MAX = 0.001, 3600.0
+NEVER = float("inf")
 
 log = structlog.get_logger("weft")
 
@@ -240,21 +241,26 @@ class Host:
 
     def _arm(self, at: float) -> None:
         """One timer for whatever is due first; if it fires early because something moved away, it is armed anew."""
-        due = [deadline for each in self.clocked if (deadline := each.deadline) is not None]
+        deadline = NEVER
+        for each in self.clocked:
+            due = each.deadline
+            if due is not None and due < deadline:
+                deadline = due
         if self.pressure.is_high:
-            due.append(self.pressure.again_at)
+            deadline = min(deadline, self.pressure.again_at)
         if self._ending:
-            due.append(next(iter(self._ending.values())))
-        if not due:
+            deadline = min(deadline, next(iter(self._ending.values())))
+        if deadline == NEVER:
             return
-        deadline = min(due)
+        fires_at = at + min(max(deadline - at, TIMER_S_MIN), TIMER_S_MAX)
         if self._timer is not None:
-            if self._timer_at <= deadline:
+            if (
+                self._timer_at <= fires_at
+            ):  # also where ``deadline`` has passed: put off in each tick, it would never fire
                 return
             self._timer.cancel()
-        delay = min(max(deadline - at, TIMER_S_MIN), TIMER_S_MAX)
-        self._timer_at = at + delay
-        self._timer = self.loop.call_later(delay, self._fire)
+        self._timer_at = fires_at
+        self._timer = self.loop.call_later(fires_at - at, self._fire)
 
     def _fire(self) -> None:
         self._timer = None

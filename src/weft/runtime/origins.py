@@ -58,8 +58,10 @@ def plain(peer: Any) -> tuple[str, int]:
 
 
 def is_local(address: str) -> bool:
-    """Loopback, or a unix socket."""
+    """Loopback, or a unix socket; ``address`` is as the system writes it."""
+    if ":" not in address:
+        return not address or address.startswith("127.")
     try:
-        return not address or ipaddress.ip_address(address.partition("%")[0]).is_loopback
+        return ipaddress.ip_address(address.partition("%")[0]).is_loopback
     except ValueError:
         return False

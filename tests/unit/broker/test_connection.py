@@ -22,6 +22,7 @@ from weft.mqtt.codec.properties import Properties
 from weft.mqtt.codec.reasons import Reason
 
 ORIGIN = Origin("test", "tcp", "127.0.0.1", 1, True)
+WAITS = Will("w", b"gone", properties=Properties(will_delay_s=30))
 HELLO = encode(4, Connect(4, "c"))
 
 
@@ -87,7 +88,7 @@ def test_what_only_a_server_may_send_closes_at_once(bench, packet):
 
 
 def test_a_malformed_packet_ends_v5_with_its_reason(bench):
-    """[MQTT-4.13.1-1]."""
+    """[MQTT-4.13.1-1], [MQTT-4.13.2-1]."""
     client = bench.client(version=5).speak(b"\x36\x05\x00\x01a\x00\x01")
     assert [type(packet) for packet in client.got] == [Disconnect]
     assert client.take()[0].code == Reason.MALFORMED_PACKET
@@ -162,14 +163,14 @@ def test_after_the_end_nothing_more_is_heard(bench):
 
 
 def test_disconnect_ends_without_a_word(bench):
-    """[MQTT-3.14.4-2], [MQTT-3.14.4-2 (3.1.1)]: the server closes if the client has not."""
+    """§3.14.4: the server closes if the client has not."""
     client = bench.client(version=5).send(Disconnect())
     assert client.closed
     assert client.take() == []
 
 
 def test_a_session_that_ends_with_its_connection_cannot_be_prolonged(bench):
-    """[MQTT-3.14.2-2] (§3.14.2.2.2: Protocol Error)."""
+    """§3.14.2.2.2: Protocol Error."""
     client = bench.client(version=5).send(Disconnect(0, Properties(session_expiry_s=10)))
     assert client.take()[0].code == Reason.PROTOCOL_ERROR
 
@@ -197,7 +198,7 @@ def test_an_explanation_never_exceeds_what_the_client_can_take(bench):
 
 
 def test_auth_without_a_method_is_a_protocol_error(bench):
-    """[MQTT-4.12.0-6] and §4.12: AUTH belongs to those who began with a method."""
+    """[MQTT-4.12.0-7] and §4.12: AUTH belongs to those who began with a method."""
     client = bench.client(version=5).send(Auth(Reason.RE_AUTHENTICATE, Properties(authentication_method="X")))
     assert client.take()[0].code == Reason.PROTOCOL_ERROR
 
@@ -297,7 +298,7 @@ class TestPressure:
 
 class TestShutDown:
     def test_v5_is_told_and_everybody_is_closed(self, bench):
-        """[MQTT-3.14.1-1], §4.13.2: Server shutting down."""
+        """[MQTT-3.14.4-2], [MQTT-4.13.2-1]: Server shutting down."""
         five, four = bench.client("five", version=5), bench.client("four")
         bench.broker.begin_drain(bench.now)
         bench.tick()
@@ -310,8 +311,19 @@ class TestShutDown:
         bench.broker.begin_drain(bench.now)
         assert bench.broker.accept(bench.now, ORIGIN) is None
 
-    def test_wills_are_for_accidents(self, bench):
-        bench.client("c", will=Will("w", b"gone"), version=5, session_expiry_s=60)
+    def test_wills_are_said_while_there_is_somebody_to_hear_them(self, bench):
+        """[MQTT-3.1.2-8]: the client did not leave; its will cannot wait for a restart that forgets it."""
+        bench.client("waits", will=WAITS, version=5, session_expiry_s=60).vanish()
+        bench.client("here", will=WAITS, version=5, session_expiry_s=60)
+        watcher = bench.client("watcher")
+        watcher.subscribe("w")
+        bench.broker.begin_drain(bench.now)
+        bench.tick()
+        assert watcher.payloads() == [b"gone", b"gone"]
+
+    def test_a_will_in_the_store_waits_for_the_restart(self):
+        bench = Bench(keeps=True)
+        bench.client("here", will=WAITS, version=5, session_expiry_s=60)
         watcher = bench.client("watcher")
         watcher.subscribe("w")
         bench.broker.begin_drain(bench.now)
@@ -330,7 +342,7 @@ def test_the_same_complaint_is_logged_once_a_minute(bench):
 
 
 def test_unacknowledged_publishes_of_a_v5_client_are_bounded_by_its_receive_maximum():
-    """[MQTT-3.3.4-7], [MQTT-3.3.4-8]: Receive Maximum exceeded."""
+    """[MQTT-3.3.4-7]: Receive Maximum exceeded."""
     bench = Bench(BrokerSettings(Limits(receive_maximum=3)))
     client = bench.client(version=5)
     assert client.connack is not None

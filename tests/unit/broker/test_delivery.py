@@ -66,7 +66,7 @@ class TestQos:
         assert session.outgoing.inflight == {}
 
     def test_2_is_not_sent_again_after_pubrec(self, bench, version):
-        """[MQTT-4.3.3-6], [MQTT-4.4.0-1]: what is owed then is the PUBREL."""
+        """[MQTT-4.3.3-5], [MQTT-4.3.3-6], [MQTT-4.4.0-1], [MQTT-4.4.0-1 (3.1.1)]: what is owed then is the PUBREL."""
         client = kept(bench, version=version)
         client.subscribe("t", qos=2)
         bench.client("p").publish("t", qos=2)
@@ -83,7 +83,7 @@ class TestQos:
         assert client.take() == [Pubrel(1), Pubrel(1)]
 
     def test_v5_may_refuse_a_message(self, bench):
-        """[MQTT-4.3.3-3], §4.3.3: an error in PUBREC or PUBACK ends it."""
+        """[MQTT-4.4.0-2]: an error in PUBREC or PUBACK ends it."""
         client = kept(bench, version=5)
         client.subscribe("t", qos=2)
         bench.client("p").publish("t", qos=2).publish("t", qos=1)
@@ -112,7 +112,7 @@ class TestQos:
 
 class TestIdentifiers:
     def test_they_are_never_0_and_unused(self, bench):
-        """[MQTT-2.2.1-3], [MQTT-2.2.1-4], [MQTT-2.3.1-1 (3.1.1)], [MQTT-2.3.1-4 (3.1.1)]."""
+        """[MQTT-2.2.1-4], [MQTT-2.3.1-1 (3.1.1)], [MQTT-2.3.1-4 (3.1.1)]."""
         client = bench.client("s")
         client.subscribe("t", qos=1)
         session = client.connection.session
@@ -127,7 +127,7 @@ class TestIdentifiers:
         assert ids(client) == [3]
 
     def test_qos_0_has_none(self, bench):
-        """[MQTT-2.2.1-2], [MQTT-2.3.1-5 (3.1.1)]."""
+        """[MQTT-2.2.1-2], [MQTT-2.3.1-5 (3.1.1)], [MQTT-4.3.1-1], [MQTT-4.3.1-1 (3.1.1)]."""
         client = bench.client("s")
         client.subscribe("t")
         bench.client("p").publish("t")
@@ -136,7 +136,7 @@ class TestIdentifiers:
 
 class TestSendingAgain:
     def test_in_the_order_in_which_they_went_and_marked(self, bench, version):
-        """[MQTT-4.4.0-1], [MQTT-4.6.0-1], [MQTT-3.3.1-1], [MQTT-4.4.0-1 (3.1.1)], [MQTT-4.6.0-1 (3.1.1)]."""
+        """[MQTT-4.4.0-1], [MQTT-3.3.1-1], [MQTT-4.4.0-1 (3.1.1)], [MQTT-3.3.1-1 (3.1.1)], [MQTT-4.6.0-1 (3.1.1)]."""
         client = kept(bench, version=version)
         client.subscribe("t", qos=2)
         publisher = bench.client("p")

@@ -28,17 +28,17 @@ def watcher(bench: Bench, *filters: str, qos: int = 2, version: int = 4):
 
 class TestQos:
     def test_0_gets_no_answer(self, bench, version):
-        """[MQTT-4.3.1-1], [MQTT-4.3.1-1 (3.1.1)]."""
+        """[MQTT-3.3.4-1], [MQTT-3.3.4-1 (3.1.1)]."""
         assert bench.client(version=version).publish("t").take() == []
 
     def test_1_gets_puback_with_its_identifier(self, bench, version):
-        """[MQTT-4.3.2-4], [MQTT-4.3.2-2 (3.1.1)], [MQTT-2.2.1-5], [MQTT-2.3.1-6 (3.1.1)]."""
+        """[MQTT-4.3.2-4], [MQTT-2.2.1-5], [MQTT-4.3.2-2 (3.1.1)], [MQTT-2.3.1-6 (3.1.1)]."""
         watcher(bench, "t")
         client = bench.client(version=version).send(Publish("t", b"x", 1, packet_id=77))
         assert client.take() == [Puback(77)]
 
     def test_1_may_be_sent_again_and_is_a_new_message(self, bench, version):
-        """[MQTT-4.3.2-5]: after the PUBACK the identifier is free, whatever DUP says."""
+        """[MQTT-4.3.2-5], [MQTT-4.3.2-2 (3.1.1)]: after the PUBACK the identifier is free, whatever DUP says."""
         heard = watcher(bench, "t")
         client = bench.client(version=version)
         client.send(Publish("t", b"x", 1, packet_id=7), Publish("t", b"x", 1, dup=True, packet_id=7))
@@ -46,7 +46,7 @@ class TestQos:
         assert client.take() == [Puback(7), Puback(7)]
 
     def test_2_is_taken_once(self, bench, version):
-        """[MQTT-4.3.3-8], [MQTT-4.3.3-10], [MQTT-4.3.3-2 (3.1.1)]: until PUBREL a second PUBLISH is the same message."""
+        """[MQTT-4.3.3-8], [MQTT-4.3.3-10], [MQTT-4.3.3-11], [MQTT-4.3.3-12], [MQTT-3.3.4-1], [MQTT-4.3.3-2 (3.1.1)]."""
         heard = watcher(bench, "t")
         client = bench.client(version=version)
         for dup in (False, True, True):
@@ -59,7 +59,7 @@ class TestQos:
         assert heard.payloads() == [b"y"]
 
     def test_2_is_remembered_by_the_session(self, bench):
-        """[MQTT-4.1.0-1], [MQTT-3.1.2-4 (3.1.1)]: a reconnection between PUBLISH and PUBREL doubles nothing."""
+        """[MQTT-4.1.0-1 (3.1.1)], [MQTT-3.1.2-4 (3.1.1)]: a reconnection between PUBLISH and PUBREL doubles nothing."""
         heard = watcher(bench, "t")
         client = bench.client("p", clean=False)
         client.send(Publish("t", b"x", 2, packet_id=7))
@@ -75,7 +75,7 @@ class TestQos:
         assert bench.client("b").send(Pubrel(9)).take() == [Pubcomp(9)]
 
     def test_answers_come_in_the_order_of_what_they_answer(self, bench, version):
-        """[MQTT-4.6.0-2], [MQTT-4.6.0-3], [MQTT-4.6.0-4], [MQTT-4.6.0-2 (3.1.1)]."""
+        """§4.6 asks it of clients; we do the same."""
         watcher(bench, "t")
         client = bench.client(version=version)
         client.send(*[Publish("t", b"x", 1 + number % 2, packet_id=number) for number in range(1, 9)])
@@ -168,7 +168,7 @@ class TestForwarding:
 
 class TestAliases:
     def test_an_alias_stands_for_its_topic_on_this_connection(self, bench):
-        """[MQTT-3.3.2-8], [MQTT-3.3.2-12], [MQTT-3.3.2-10], [MQTT-3.3.2-7]: and never reaches a subscriber."""
+        """[MQTT-3.3.2-12], [MQTT-3.3.2-7]: and never reaches a subscriber."""
         heard = watcher(bench, "#", version=5)
         client = bench.client("p", version=5)
         client.publish("long/name", b"1", topic_alias=3).publish("", b"2", topic_alias=3)

@@ -4,7 +4,7 @@ from broker_bench import Bench
 from weft.broker.journal import Journal
 from weft.broker.records import MessageKept, Queued, RetainedGone, SessionKept
 from weft.broker.settings import BrokerSettings, Limits
-from weft.mqtt.codec.packets import Pingreq, Pingresp, Puback, Publish, Pubrec, Suback
+from weft.mqtt.codec.packets import Pingreq, Pingresp, Puback, Pubcomp, Publish, Pubrec, Pubrel, Suback
 
 
 def held_bench(**limits) -> Bench:
@@ -93,7 +93,7 @@ def test_what_nobody_must_keep_is_answered_at_once():
 
 
 def test_answers_keep_their_order_behind_one_that_waits():
-    """[MQTT-4.6.0-2]."""
+    """§4.6."""
     bench = held_bench()
     away(bench)
     publisher = bench.client("p").publish("t", qos=1).publish("elsewhere", qos=1)
@@ -124,6 +124,55 @@ def test_a_qos_2_message_goes_out_when_its_identifier_is_durable():
     assert client.payloads() == [b"1"]
     bench.commit()
     assert client.payloads() == [b"2"]
+
+
+def test_a_pubrel_waits_until_the_pubrec_before_it_is_durable():
+    """Else the client forgets the identifier, and after a crash the message comes again as a new one [MQTT-4.3.3-4]."""
+    bench = held_bench()
+    client = bench.client("s", version=5, session_expiry_s=60)
+    client.subscribe("t", qos=2)
+    bench.client("p").publish("t", qos=2)
+    bench.commit()
+    client.take()
+    assert client.send(Pubrec(1)).take() == []
+    client.vanish()
+    client = bench.client("s", version=5, clean=False, session_expiry_s=60)  # a new connection gets it no sooner
+    assert Pubrel(1) not in client.take()
+    bench.commit()
+    assert Pubrel(1) in client.take()
+
+
+def test_a_pubcomp_waits_until_the_identifier_is_durably_free():
+    """Else the next message under it looks, after a crash, like the one before [MQTT-4.3.3-12]."""
+    bench = held_bench()
+    publisher = bench.client("p", version=5, session_expiry_s=60)
+    publisher.send(Publish("t", b"x", 2, packet_id=7))
+    bench.commit()
+    publisher.take()
+    assert publisher.send(Pubrel(7)).take() == []
+    bench.commit()
+    assert publisher.take() == [Pubcomp(7)]
+
+
+def test_a_repeated_message_is_not_acknowledged_before_it_is_durable_either():
+    bench = held_bench()
+    publisher = bench.client("p", version=5, session_expiry_s=60)
+    publisher.send(Publish("t", b"x", 2, packet_id=7)).vanish()
+    publisher = bench.client("p", version=5, clean=False, session_expiry_s=60)
+    publisher.send(Publish("t", b"x", 2, packet_id=7, dup=True))
+    assert Pubrec(7) not in publisher.take()
+    bench.commit()
+    assert Pubrec(7) in publisher.take()
+
+
+def test_a_held_pubrec_counts_once_towards_the_receive_maximum():
+    """[MQTT-3.3.4-7]: whoever keeps to it is not disconnected because the disk is slow."""
+    bench = held_bench(receive_maximum=4)
+    away(bench)
+    publisher = bench.client("p", version=5)
+    publisher.send(*[Publish("t", b"x", 2, packet_id=number) for number in range(1, 5)])
+    bench.commit()
+    assert publisher.take() == [Pubrec(number) for number in range(1, 5)]
 
 
 def test_a_publisher_that_outruns_the_store_is_not_read_from():

@@ -25,7 +25,7 @@ def run(keepalives: KeepAlives, until: float) -> int:
 
 
 def test_silence_of_one_and_a_half_keep_alives_is_the_end():
-    """[MQTT-3.1.2-22]."""
+    """[MQTT-3.1.2-22], [MQTT-3.1.2-24 (3.1.1)]."""
     keepalives, found = overdue()
     talker = Talker(10)
     keepalives.add(talker)

@@ -35,7 +35,7 @@ def back(bench: Bench, name: str = "s", expiry_s: int = 1_000) -> Client:
 
 
 def test_a_session_its_subscriptions_and_its_queue():
-    """[MQTT-4.1.0-1]: state that outlives the broker."""
+    """[MQTT-3.1.2-23], [MQTT-4.1.0-1 (3.1.1)]: state that outlives the broker."""
     bench = fresh()
     client = back(bench)
     client.subscribe("t", qos=1, identifier=5)

@@ -27,7 +27,7 @@ def spread(strategy: str, publishers: int = 1, topics: int = 1, messages: int = 
 
 @pytest.mark.parametrize("strategy", ["round-robin", "random", "sticky", "hash-client", "hash-topic", "least-loaded"])
 def test_each_message_goes_to_one_member(strategy):
-    """[MQTT-4.8.2-4]."""
+    """§4.8.2."""
     shares = spread(strategy, publishers=5, topics=7)
     assert sorted(int(payload) for share in shares for payload in share) == list(range(60))
 
@@ -105,7 +105,7 @@ def test_if_all_are_away_one_of_them_keeps_it():
 
 
 def test_what_a_member_had_not_acknowledged_when_its_session_ended_goes_to_another():
-    """[MQTT-4.8.2-5], §4.8.2: QoS 1 is sent to another member; it is never lost."""
+    """§4.8.2: QoS 1 is sent to another member; it is never lost."""
     bench = Bench()
     first, second = group(bench, 2, qos=1)
     publisher = bench.client("p")
@@ -132,7 +132,7 @@ def test_a_qos_2_message_that_was_begun_is_for_nobody_else_one_that_waits_is():
 
 
 def test_a_member_that_leaves_gets_no_more():
-    """[MQTT-4.8.2-6] (a session that ends is no member)."""
+    """A session that ends is no member."""
     bench = Bench()
     first, second = group(bench, 2)
     first.vanish()

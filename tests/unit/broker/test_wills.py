@@ -59,7 +59,7 @@ def test_said_when_the_client_leaves_and_wants_it_said(bench, watcher):
 
 
 def test_the_delay_is_waited_for(bench, watcher):
-    """[MQTT-3.1.3-9]."""
+    """[MQTT-3.1.2-8], [MQTT-3.1.2-10]: and then it is said once."""
     bench.client(version=5, will=delayed(10), session_expiry_s=100).vanish()
     bench.later(9.9)
     assert watcher.payloads() == []
@@ -70,7 +70,7 @@ def test_the_delay_is_waited_for(bench, watcher):
 
 
 def test_or_the_end_of_the_session_if_that_is_first(bench, watcher):
-    """[MQTT-3.1.3-9]."""
+    """[MQTT-3.1.2-8]."""
     bench.client(version=5, will=delayed(100), session_expiry_s=10).vanish()
     bench.later(10.1)
     assert watcher.payloads() == [b"gone"]
@@ -105,10 +105,11 @@ def test_a_takeover_does_not_say_a_will_with_one(bench, watcher):
     assert watcher.payloads() == []
 
 
-def test_it_is_retained_if_it_says_so(bench):
+@pytest.mark.parametrize("version", [4, 5])
+def test_it_is_retained_if_it_says_so(bench, version):
     """[MQTT-3.1.2-14], [MQTT-3.1.2-15], [MQTT-3.1.2-16 (3.1.1)], [MQTT-3.1.2-17 (3.1.1)]."""
-    bench.client("a", will=Will("kept", b"1", 0, True)).vanish()
-    bench.client("b", will=Will("not", b"2", 0, False)).vanish()
+    bench.client("a", version=version, will=Will("kept", b"1", 0, True)).vanish()
+    bench.client("b", version=version, will=Will("not", b"2", 0, False)).vanish()
     answers = bench.client("late").subscribe("#")
     assert [packet.topic for packet in answers if isinstance(packet, Publish)] == ["kept"]
 
@@ -125,6 +126,6 @@ def test_its_properties_arrive(bench, watcher):
 
 
 def test_an_empty_will_is_a_will(bench, watcher):
-    """[MQTT-3.1.3-11 (3.1.1)]: a zero-length message."""
+    """§3.1.3.3 of 3.1.1: a zero-length message."""
     bench.stranger().send(Connect(4, "c", will=Will("w", b""))).vanish()
     assert watcher.payloads() == [b""]

@@ -58,6 +58,16 @@ def test_import_prints_toml(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "cannot be read" in capsys.readouterr().err
 
 
+def test_import_translates_rules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "acl"
+    file.write_text("user ann\ntopic read home/#\npattern readwrite of/%u/#\n")
+    assert run(app, ["config", "import", "--acl", str(file)]) == 0
+    assert capsys.readouterr().out == "user ann\n    allow read home/#\n\nall\n    allow readwrite of/%u/#\n"
+    file.write_text("neither\n")
+    assert run(app, ["config", "import", "--acl", str(file)]) == 2
+    assert f"{file}:1: " in capsys.readouterr().err
+
+
 def test_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
     for command in (["broker"], ["config", "check"], ["config", "show"], ["config", "import"]):
         assert run(app, [*command, "--help"]) == 0

@@ -25,6 +25,11 @@ def test_version(invoke):
     assert (result.exit_code, result.stdout) == (0, f"{weft.__version__}\n")
 
 
+def test_version_as_an_option(invoke):
+    result = invoke("--version")
+    assert (result.exit_code, result.stdout) == (0, f"{weft.__version__}\n")
+
+
 def test_version_as_json(invoke):
     assert json.loads(invoke("version", "--json").stdout) == {"version": weft.__version__}
 

@@ -12,6 +12,7 @@ persistence true
 persistence_location /var/lib/mosquitto/
 allow_anonymous false
 password_file /etc/mosquitto/passwd
+acl_file /etc/mosquitto/acl
 max_packet_size 2000
 max_inflight_messages 0
 max_qos 1
@@ -46,6 +47,7 @@ def test_what_has_a_counterpart_is_translated() -> None:
     config = read_text(translate(CONF, "x.conf"))
     assert config.data_dir == "/var/lib/mosquitto/"
     assert config.access.anonymous is False
+    assert config.access.password_file == "/etc/mosquitto/passwd"
     assert config.access.certificate_user == "common-name"
     assert config.broker.queue_qos0 is True
     assert config.broker.limits.packet_bytes_max == 2000
@@ -64,10 +66,10 @@ def test_what_has_a_counterpart_is_translated() -> None:
 
 def test_what_has_none_is_a_comment_with_its_line() -> None:
     text = translate(CONF, "x.conf")
-    assert "# line 5: password_file /etc/mosquitto/passwd  (its hashes are of another kind" in text
-    assert "# line 9: message_size_limit 0  (no counterpart)" in text
-    assert "# line 31: connection elsewhere  (bridges: see [[bridge]])" in text
-    assert "# line 32: address example.org" in text
+    assert "# line 6: acl_file /etc/mosquitto/acl  ('weft config import --acl FILE" in text
+    assert "# line 10: message_size_limit 0  (no counterpart)" in text
+    assert "# line 32: connection elsewhere  (bridges: see [[bridge]])" in text
+    assert "# line 33: address example.org" in text
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_a_fragmented_message_with_a_ping_inside() -> None:
 
 
 def test_byte_by_byte_gives_the_same_and_payload_is_not_held_back() -> None:
-    """[MQTT-6.0.0-2] nothing depends on where frames begin or end."""
+    """[MQTT-6.0.0-2], [MQTT-6.0.0-2 (3.1.1)]: nothing depends on where frames begin or end."""
     reader = Frames()
     data = masked(frames.BINARY, b"Hello") + masked(frames.PING, b"abc")
     events = [event for byte in data for event in reader.receive(bytes((byte,)))]

@@ -28,7 +28,7 @@ def test_the_examples_key() -> None:
 
 
 def test_a_good_request_is_answered_and_what_follows_it_is_kept() -> None:
-    """[MQTT-6.0.0-3] the client offers mqtt, [MQTT-6.0.0-4] the server answers mqtt."""
+    """[MQTT-6.0.0-3], [MQTT-6.0.0-3 (3.1.1)]: it offers mqtt; [MQTT-6.0.0-4], [MQTT-6.0.0-4 (3.1.1)]: we answer."""
     answer = Upgrade(["/mqtt"]).receive(request("/mqtt?x=1") + b"\x82\x80")
     assert isinstance(answer, Upgraded)
     assert answer.rest == b"\x82\x80"

@@ -64,7 +64,7 @@ def test_a_wrong_answer_is_said(response, said):
 @pytest.mark.parametrize(
     "data",
     [
-        b"\x81\x01a",  # text [MQTT-6.0.0-1]
+        b"\x81\x01a",  # text [MQTT-6.0.0-1] [MQTT-6.0.0-1 (3.1.1)]
         b"\xc2\x00",  # a reserved bit
         b"\x82\x81abcd0",  # masked
         b"\x80\x00",  # goes on without having begun

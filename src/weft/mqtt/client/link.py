@@ -284,7 +284,7 @@ class Link:
             self.state = State.OVER
             return
         if packet.session_present and self.connect.clean_start:
-            raise ProtocolError("a session is present although a new one was asked for")  # [MQTT-3.2.2-2]
+            raise ProtocolError("a session is present although a new one was asked for")  # [MQTT-3.2.2-4]
         said = packet.properties
         if self.authenticator is not None:
             self.authenticator.finish(said.authentication_data or b"")
@@ -306,7 +306,7 @@ class Link:
     def _on_auth(self, now: float, packet: Auth) -> None:
         """§4.12: before CONNACK only a challenge; after it, a challenge or the end of a re-authentication."""
         if self.authenticator is None or packet.properties.authentication_method != self.authenticator.method:
-            raise ProtocolError("AUTH that nobody asked for")  # [MQTT-4.12.0-7]
+            raise ProtocolError("AUTH that nobody asked for")  # [MQTT-4.12.0-6]
         data = packet.properties.authentication_data or b""
         if packet.code == Reason.CONTINUE_AUTHENTICATION:
             properties = msgspec.structs.replace(
@@ -330,7 +330,7 @@ class Link:
         alias = packet.properties.topic_alias
         if alias is None:
             return packet
-        if not 0 < alias <= (self.connect.properties.topic_alias_maximum or 0):  # [MQTT-3.1.2-26], [MQTT-3.3.2-8]
+        if not 0 < alias <= (self.connect.properties.topic_alias_maximum or 0):  # [MQTT-3.3.2-8], [MQTT-3.3.2-11]
             raise Refused(Reason.TOPIC_ALIAS_INVALID, f"topic alias {alias}")
         topic = packet.topic
         if topic:

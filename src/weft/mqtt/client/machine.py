@@ -279,7 +279,7 @@ class Client:
             if asked is None or not isinstance(asked.packet, Subscribe):
                 raise ProtocolError("SUBACK without SUBSCRIBE")
             requests = asked.packet.requests
-            if len(packet.codes) != len(requests):  # [MQTT-3.8.4-5]
+            if len(packet.codes) != len(requests):  # [MQTT-3.8.4-6]
                 raise ProtocolError(f"SUBACK has {len(packet.codes)} codes for {len(requests)} filters")
             identifiers = asked.packet.properties.subscription_ids
             for request, code in zip(requests, packet.codes, strict=True):

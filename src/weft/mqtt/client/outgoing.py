@@ -3,7 +3,7 @@
     QoS 1   SENT ── PUBACK ──▶ done
     QoS 2   SENT ── PUBREC ──▶ RELEASED ── PUBCOMP ──▶ done
 
-A packet identifier belongs to a message from its first PUBLISH to its last acknowledgement ([MQTT-2.2.1-4]). The window is the
+A packet identifier belongs to a message from its first PUBLISH to its last acknowledgement ([MQTT-2.2.1-3]). The window is the
 lesser of our own bound and the server's receive maximum ([MQTT-3.3.4-7]).
 """
 

@@ -39,7 +39,7 @@ def read_connect(_: int, body: bytes) -> Connect:
         properties, pos = unpack(body, pos, end, Kind.CONNECT)
     client_id, pos = read_text(body, pos, end)  # [MQTT-3.1.3-1], [MQTT-3.1.3-3], [MQTT-3.1.3-4]
     will = None
-    if flags & _WILL:  # [MQTT-3.1.2-8], [MQTT-3.1.2-9], [MQTT-3.1.2-9 (3.1.1)]
+    if flags & _WILL:  # [MQTT-3.1.2-9], [MQTT-3.1.2-9 (3.1.1)]
         will, pos = _read_will(version, flags, body, pos)
     username = password = None
     # 3.1 (§3.1): the Remaining Length takes precedence over these two flags; a field that is missing is valid.

@@ -1,6 +1,9 @@
-"""Version 5's reasons in the words of MQTT 3: CONNACK's return codes and SUBACK's one failure."""
+"""A reason in the words that a packet has: CONNACK's return codes and SUBACK's one failure in MQTT 3, and what version 5 lets a
+server say in CONNACK and DISCONNECT.
+"""
 
-from weft.mqtt.codec.reasons import Reason
+from weft.mqtt.codec.kinds import Kind
+from weft.mqtt.codec.reasons import CODES, DISCONNECT_FROM_SERVER, Reason
 
 ACCEPTED, BAD_VERSION, BAD_CLIENT_ID, UNAVAILABLE, BAD_USER, NOT_AUTHORIZED = range(6)
 
@@ -30,8 +33,24 @@ _REASONS = {
 
 
 def connack_code(version: int, reason: int) -> int | None:
-    """What CONNACK says for ``reason``; None: no code of table 3.1 fits, close without a word [MQTT-3.2.2-6 (3.1.1)]."""
-    return reason if version >= 5 else _CONNACK.get(Reason(reason))
+    """What CONNACK says for ``reason``; None: no code of table 3.1 fits, close without a word [MQTT-3.2.2-6 (3.1.1)].
+
+    In version 5 some reasons are for DISCONNECT only [MQTT-3.2.2-8].
+    """
+    if version < 5:
+        return _CONNACK.get(Reason(reason))
+    return reason if reason in CODES[Kind.CONNACK] else Reason.UNSPECIFIED_ERROR
+
+
+def disconnect_code(reason: int) -> int:
+    """What a server's DISCONNECT says; some reasons are for CONNACK only [MQTT-3.14.2-1]."""
+    if reason in DISCONNECT_FROM_SERVER:
+        return reason
+    return (
+        Reason.NOT_AUTHORIZED
+        if _CONNACK.get(Reason(reason)) in (BAD_USER, NOT_AUTHORIZED)
+        else Reason.UNSPECIFIED_ERROR
+    )
 
 
 def connack_reason(version: int, code: int) -> Reason:

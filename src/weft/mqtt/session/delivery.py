@@ -35,3 +35,6 @@ class Delivery:
 
 FLEETING = Delivery(None, 1)
 """All QoS 1 deliveries to sessions that end with their connection: nothing of them is ever needed but the identifier."""
+FLEETING_2, FLEETING_RELEASED = Delivery(None, 2), Delivery(None, 2)
+"""The same at QoS 2, before and after PUBREC."""
+FLEETING_RELEASED.released = True

@@ -1,12 +1,12 @@
 """The QoS machine towards a client: who may be sent, under which identifier, and what an acknowledgement means (§4.3, §4.9).
 
-Invariants: an identifier names at most one delivery; at most ``window`` deliveries are unacknowledged; the queue is empty
-unless the window is full or nobody is connected; deliveries start in the order in which they came (§4.6).
+Invariants: an identifier names at most one delivery; at most ``window`` messages are sent and unacknowledged on one connection;
+the queue is empty unless the window is full or nobody is connected; deliveries start in the order in which they came (§4.6).
 """
 
 from collections import deque
 
-from weft.mqtt.session.delivery import Delivery
+from weft.mqtt.session.delivery import FLEETING_2, FLEETING_RELEASED, Delivery
 
 IDS = 65_536
 
@@ -14,12 +14,14 @@ IDS = 65_536
 class Outgoing:
     """In: deliveries, acknowledgements. Out: deliveries that may be sent now, those that are over."""
 
-    __slots__ = ("inflight", "last_id", "position", "queue", "queue_bytes", "window")
+    __slots__ = ("inflight", "last_id", "position", "queue", "queue_bytes", "unsent", "window")
 
     def __init__(self, window: int) -> None:
         self.window = window
         self.inflight: dict[int, Delivery] = {}
-        """By packet identifier, in the order in which they were sent first: the order of resending [MQTT-4.6.0-1]."""
+        """By packet identifier, in the order in which they were sent first: the order of resending [MQTT-4.6.0-1 (3.1.1)]."""
+        self.unsent: dict[int, Delivery] = {}
+        """Those of ``inflight`` that wait to be sent again: the client came back with a smaller window [MQTT-3.3.4-9]."""
         self.queue: deque[Delivery] = deque()
         self.queue_bytes = 0
         self.last_id = 0
@@ -30,8 +32,14 @@ class Outgoing:
         """May a new delivery be sent at once? Not if others wait: they go first."""
         return not self.queue and len(self.inflight) < self.window
 
+    def next_unsent(self) -> Delivery | None:
+        """The next that may be sent again."""
+        if not self.unsent or len(self.inflight) - len(self.unsent) >= self.window:
+            return None
+        return self.unsent.pop(next(iter(self.unsent)))
+
     def next_id(self) -> int:
-        """A free identifier, not 0 [MQTT-2.2.1-3], round robin so that a late acknowledgement meets nobody new."""
+        """A free identifier, not 0 [MQTT-2.2.1-4], round robin so that a late acknowledgement meets nobody new."""
         inflight, candidate = self.inflight, self.last_id
         while True:
             candidate += 1
@@ -65,6 +73,7 @@ class Outgoing:
         if delivery is None or delivery.qos != 1:
             return None
         del self.inflight[packet_id]
+        self.unsent.pop(packet_id, None)
         return delivery
 
     def on_pubrec(self, packet_id: int, is_error: bool) -> Delivery | None:
@@ -75,8 +84,11 @@ class Outgoing:
         delivery = self.inflight.get(packet_id)
         if delivery is None or delivery.qos != 2:
             return None
+        self.unsent.pop(packet_id, None)
         if is_error:
             del self.inflight[packet_id]
+        elif delivery is FLEETING_2:
+            self.inflight[packet_id] = FLEETING_RELEASED
         else:
             delivery.released = True
         return delivery

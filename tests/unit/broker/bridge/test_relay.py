@@ -24,6 +24,7 @@ def filters_at(wired: Wired) -> list[str]:
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("qos", [0, 1, 2])
 def test_a_message_goes_out_under_its_other_name(version, qos):
+    """[MQTT-7.0.0-1 (3.1.1)]: a broker that is a client, too."""
     near, far = Bench(), Bench()
     wired = Wired(
         near, far, Topic("t/#", qos=2, local_prefix="here/", remote_prefix="there/"), version=version, demand="always"

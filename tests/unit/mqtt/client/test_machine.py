@@ -136,6 +136,7 @@ class Wire:
 @VERSIONS
 @pytest.mark.parametrize("qos", [0, 1, 2])
 def test_what_is_published_comes_back(version, qos):
+    """[MQTT-2.2.1-5], [MQTT-3.3.4-1], [MQTT-3.1.0-1]"""
     wire = Wire(Bench(), client(version))
     wire.dial()
     wire.client.subscribe(wire.bench.now, (Request("a/+", 2),))
@@ -151,7 +152,7 @@ def test_what_is_published_comes_back(version, qos):
 @pytest.mark.parametrize("qos", [1, 2])
 @pytest.mark.parametrize("cut_after", range(30))
 def test_wherever_the_wire_is_cut_nothing_is_lost(version, qos, cut_after):
-    """[MQTT-4.4.0-1]; QoS 2 is exactly once, both ways [MQTT-4.3.3-1]."""
+    """[MQTT-4.4.0-1], [MQTT-4.4.0-1 (3.1.1)]; QoS 2 is exactly once, both ways [MQTT-4.3.3-10], [MQTT-4.3.3-1 (3.1.1)]."""
     bench = Bench()
     expiry = Properties(session_expiry_s=1000) if version == 5 else NONE
     wire = Wire(bench, client(version, clean=False, properties=expiry))
@@ -174,6 +175,7 @@ def test_wherever_the_wire_is_cut_nothing_is_lost(version, qos, cut_after):
 
 
 def test_without_a_session_subscriptions_are_renewed_and_messages_go_again():
+    """[MQTT-3.2.2-5]: what was remembered of the session is void."""
     bench = Bench()
     wire = Wire(bench, client(4))
     wire.dial()
@@ -187,6 +189,7 @@ def test_without_a_session_subscriptions_are_renewed_and_messages_go_again():
 
 
 def test_the_client_id_that_the_server_chose_is_kept():
+    """[MQTT-3.1.3-2]"""
     bench = Bench()
     wire = Wire(bench, Client(Connect(5, "")))
     wire.dial()
@@ -219,7 +222,7 @@ def test_what_the_server_does_not_take_is_said_and_not_sent():
 
 
 def test_no_more_is_under_way_than_the_server_wants():
-    """[MQTT-3.3.4-7]"""
+    """[MQTT-3.3.4-7], [MQTT-4.9.0-1], [MQTT-4.9.0-2]; identifiers [MQTT-2.2.1-3], [MQTT-2.3.1-2 (3.1.1)]."""
     server = Server(client())
     server.welcomes(receive_maximum=2)
     for _ in range(5):
@@ -231,7 +234,7 @@ def test_no_more_is_under_way_than_the_server_wants():
 
 
 def test_topics_get_aliases_if_the_server_takes_them():
-    """[MQTT-3.3.2-9]: none above the server's maximum."""
+    """[MQTT-3.3.2-9], [MQTT-3.2.2-17]: none above the server's maximum."""
     server = Server(client())
     server.welcomes(topic_alias_maximum=1)
     for topic in ("a", "a", "b", "b"):
@@ -240,7 +243,56 @@ def test_topics_get_aliases_if_the_server_takes_them():
     assert sent == [("a", 1), ("", 1), ("b", None), ("b", None)]
 
 
+def test_a_server_that_allows_no_aliases_gets_none():
+    """[MQTT-3.2.2-18]"""
+    server = Server(client())
+    server.welcomes()
+    for _ in range(2):
+        server.client.publish(0.0, "a", b"")
+    assert [(packet.topic, packet.properties.topic_alias) for packet in server.got()] == [("a", None)] * 2
+
+
+@VERSIONS
+def test_answers_come_in_the_order_of_what_they_answer(version):
+    """[MQTT-4.6.0-2], [MQTT-4.6.0-3], [MQTT-4.6.0-4], and all of them [MQTT-4.5.0-2]; [MQTT-4.6.0-2 (3.1.1)],
+    [MQTT-4.6.0-3 (3.1.1)], [MQTT-4.6.0-4 (3.1.1)], [MQTT-4.5.0-2 (3.1.1)].
+    """
+    server = Server(client(version))
+    server.welcomes()
+    server.says(*[Publish("a", b"", 1 + number % 2, packet_id=number) for number in (9, 4, 7, 2)])
+    assert server.got() == [Pubrec(9), Puback(4), Pubrec(7), Puback(2)]
+    for _ in range(3):
+        server.client.publish(0.0, "a", b"", 2)
+    server.got()
+    server.says(Pubrec(3), Pubrec(1), Pubrec(2))
+    assert server.got() == [Pubrel(3), Pubrel(1), Pubrel(2)]
+
+
+def test_a_full_window_holds_up_nothing_but_messages():
+    """[MQTT-3.3.4-8], [MQTT-4.9.0-3]"""
+    server = Server(client())
+    server.welcomes(receive_maximum=1)
+    server.client.publish(0.0, "a", b"", 1)
+    server.client.publish(0.0, "a", b"", 1)
+    server.client.subscribe(0.0, (Request("a"),))
+    server.says(Publish("a", b"", 1, packet_id=5))
+    assert [type(packet) for packet in server.got()] == [Publish, Subscribe, Puback]
+
+
+@VERSIONS
+def test_disconnect_goes_last(version):
+    """[MQTT-3.14.4-1], [MQTT-3.14.4-2], [MQTT-3.14.4-1 (3.1.1)], [MQTT-3.14.4-2 (3.1.1)]"""
+    server = Server(client(version))
+    server.welcomes()
+    server.client.disconnect(0.0)
+    server.client.publish(0.0, "a", b"", 1)
+    server.says(Publish("a", b"", 1, packet_id=5))
+    assert server.got() == [Disconnect()]
+    assert server.client.closing
+
+
 def test_the_servers_aliases_are_resolved():
+    """[MQTT-3.3.2-10]"""
     server = Server(client())
     server.welcomes()
     events = server.says(
@@ -263,7 +315,7 @@ def test_a_deaf_client_leaves_messages_with_the_session():
 
 
 def test_keep_alive_pings_and_notices_silence():
-    """[MQTT-3.1.2-20]"""
+    """[MQTT-3.1.2-20], [MQTT-3.1.2-23 (3.1.1)]"""
     server = Server(client(keep_alive_s=10))
     server.welcomes()
     assert server.client.deadline == 9.0
@@ -280,7 +332,7 @@ def test_keep_alive_pings_and_notices_silence():
 
 
 def test_the_servers_keep_alive_is_obeyed():
-    """[MQTT-3.2.2-21]"""
+    """[MQTT-3.2.2-21], [MQTT-3.1.2-21]"""
     server = Server(client(keep_alive_s=60))
     server.welcomes(server_keep_alive_s=5)
     assert server.client.deadline == 4.5
@@ -312,7 +364,7 @@ def test_a_server_of_version_3_refuses_version_5_in_its_own_way():
 
 
 def test_a_resumed_session_repeats_what_is_owed_in_order():
-    """[MQTT-4.4.0-1], [MQTT-3.3.1-1]: DUP, the same identifiers."""
+    """[MQTT-4.4.0-1], [MQTT-4.6.0-1], [MQTT-3.3.1-1], [MQTT-2.3.1-3 (3.1.1)]: DUP, the same identifiers."""
     server = Server(client(clean=False))
     server.welcomes()
     server.client.publish(0.0, "a", b"1", 1)
@@ -367,14 +419,14 @@ def test_a_server_that_breaks_the_standard_is_told_and_left(packets, reason):
 
 
 def test_a_session_out_of_nowhere_is_not_accepted():
-    """[MQTT-3.2.2-2]: session present after a clean start."""
+    """[MQTT-3.2.2-4]: session present after a clean start."""
     server = Server(client())
     events = server.welcomes(present=True)
     assert isinstance(events[-1], Disconnected)
 
 
 def test_suback_must_answer_each_filter():
-    """[MQTT-3.8.4-5]"""
+    """[MQTT-3.8.4-6]"""
     server = Server(client())
     server.welcomes()
     server.client.subscribe(0.0, (Request("a"), Request("b")))

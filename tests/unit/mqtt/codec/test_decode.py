@@ -54,7 +54,7 @@ def read(version: int, text: str) -> Packet:
     (0, "10 'MQIsdp' 03 c2 0000 'me'", Connect(3, "me")),  # 3.1: flags without their fields are valid
     (0, "10 'MQIsdp' 03 c2 0000 'me' 'user'", Connect(3, "me", username="user")),
     (0, "10 'MQTT' 04 f6 0000 'me' 'w' 'bye' 'user' 'pass'",
-     Connect(4, "me", True, 0, "user", b"pass", Will("w", b"bye", 2, True))),
+     Connect(4, "me", True, 0, "user", b"pass", Will("w", b"bye", 2, True))),  # [MQTT-3.1.3-1] [MQTT-3.1.3-1 (3.1.1)]
     (0, "10 'MQTT' 05 42 0000 00 'me' 'pass'", Connect(5, "me", password=b"pass")),  # new in 5: no user name
     (0, "10 'MQTT' 05 0e 0000 05 1100000001 'me' 05 1800000002 'w' ''",
      Connect(5, "me", will=Will("w", b"", 1, False, Properties(will_delay_s=2)), properties=Properties(session_expiry_s=1))),
@@ -112,7 +112,7 @@ BAD = [
     (0, "the reserved flag [MQTT-3.1.2-3] [MQTT-3.1.2-3 (3.1.1)]", "10 'MQTT' 04 03 0000 'me'", MALFORMED),
     (0, "the reserved flag [MQTT-3.1.2-3]", "10 'MQTT' 05 03 0000 00 'me'", MALFORMED),
     (0, "will QoS 3 [MQTT-3.1.2-12] [MQTT-3.1.2-14 (3.1.1)]", "10 'MQTT' 04 1e 0000 'me' 'w' ''", MALFORMED),
-    (0, "will QoS and no will [MQTT-3.1.2-11] [MQTT-3.1.2-13 (3.1.1)]", "10 'MQTT' 04 0a 0000 'me'", MALFORMED),
+    (0, "QoS, no will [MQTT-3.1.2-11] [MQTT-3.1.2-11 (3.1.1)] [MQTT-3.1.2-13 (3.1.1)]", "10 'MQTT' 04 0a 0000 'me'", MALFORMED),
     (0, "will retain and no will [MQTT-3.1.2-13] [MQTT-3.1.2-15 (3.1.1)]", "10 'MQTT' 04 22 0000 'me'", MALFORMED),
     (0, "a will that is not there [MQTT-3.1.2-9] [MQTT-3.1.2-9 (3.1.1)]", "10 'MQTT' 04 06 0000 'me'", MALFORMED),
     (0, "a will without its message [MQTT-3.1.2-9]", "10 'MQTT' 05 06 0000 00 'me' 00 'w'", MALFORMED),
