@@ -28,8 +28,9 @@ test: check ## check, then every test except those marked slow
 	@scripts/live-clients
 	@$(BIN)/pytest -m "not slow" $(PYTEST_ARGS)
 
-bench: venv ## measure simulator, store and broker (bench/)
+bench: venv ## measure simulator, models, store and broker (bench/)
 	@$(BIN)/python bench/des.py
+	@$(BIN)/python bench/vector.py
 	@$(BIN)/python bench/store.py
 	@$(BIN)/python bench/broker.py --quick
 
