@@ -13,6 +13,7 @@ from weft.overlay.bayeux.machine import Bayeux
 from weft.overlay.rendezvous.machine import Rendezvous
 from weft.overlay.rendezvous.routes import Hypercube, Numeric, Route
 from weft.overlay.scribe.machine import Scribe
+from weft.overlay.shg.machine import Shg
 from weft.overlay.skipgraph.geometry import DIGITS, static_levels
 from weft.overlay.skipgraph.machine import SkipGraph
 
@@ -45,6 +46,11 @@ def hypercube(digits: int) -> list[Hypercube]:
 def over(routes: Sequence[Route], machine: Callable[[NodeId, Route], R]) -> dict[NodeId, R]:
     """A machine for each route."""
     return {NodeId(node): machine(NodeId(node), route) for node, route in enumerate(routes, 1)}
+
+
+def shg(n: int, k: int, variant: str = "corrected") -> dict[NodeId, Shg]:
+    """A machine for each corner."""
+    return {NodeId(corner + 1): Shg(corner, n, k, variant) for corner in range(1 << n)}
 
 
 class Beside:
