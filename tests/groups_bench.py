@@ -10,7 +10,7 @@ from weft.core.rand import Rng
 from weft.overlay.bayeux.machine import Bayeux
 from weft.overlay.groups import FrontDoor, Received
 from weft.overlay.scribe.machine import Scribe
-from weft.sim.baselines import numeric, over
+from weft.sim.baselines import can, enter_all, numeric, over
 from weft.sim.des.engine import Simulation
 from weft.sim.des.network import Uniform
 
@@ -37,6 +37,13 @@ class Meeting:
         """Scribe or Bayeux over whole rings."""
         routes = numeric(vectors(nodes, seed))
         return cls(over(routes, lambda node, route: TREES[kind](node, route, seed, **options)), seed)
+
+    @classmethod
+    def cans(cls, nodes: int, dims: int = 2, seed: int = 0, **options: Any) -> "Meeting":
+        """CAN-MC, everybody in the CAN of all nodes."""
+        meeting = cls(can(nodes, dims, seed, **options), seed)
+        enter_all(meeting.simulation)
+        return meeting
 
     def subscribe(self, *nodes: int, interest: Any = "t", settle: bool = True) -> None:
         """One after the other, or all at once."""

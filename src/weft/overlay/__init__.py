@@ -15,5 +15,6 @@ Data flow
 Baselines of the experiments, which have groups instead of a key order
     groups      verbs, events and front door of all of them
     rendezvous  the root of a topic and the way to it; scribe and bayeux, two trees below a root
+    can         a small CAN for each topic, flooded
     shg         content-based: subscriptions stay in their partition of a hypercube, events cross all
 """

@@ -10,12 +10,14 @@ from typing import Any, TypeVar
 from weft.core.ids import NodeId
 from weft.core.machine import Machine, Message, Outbox
 from weft.overlay.bayeux.machine import Bayeux
+from weft.overlay.can.machine import Can
 from weft.overlay.rendezvous.machine import Rendezvous
 from weft.overlay.rendezvous.routes import Hypercube, Numeric, Route
 from weft.overlay.scribe.machine import Scribe
 from weft.overlay.shg.machine import Shg
 from weft.overlay.skipgraph.geometry import DIGITS, static_levels
 from weft.overlay.skipgraph.machine import SkipGraph
+from weft.sim.des.engine import Simulation
 
 R = TypeVar("R", bound=Rendezvous)
 
@@ -51,6 +53,19 @@ def over(routes: Sequence[Route], machine: Callable[[NodeId, Route], R]) -> dict
 def shg(n: int, k: int, variant: str = "corrected") -> dict[NodeId, Shg]:
     """A machine for each corner."""
     return {NodeId(corner + 1): Shg(corner, n, k, variant) for corner in range(1 << n)}
+
+
+def can(nodes: int, dims: int = 2, seed: int = 0, **options: Any) -> dict[NodeId, Can]:
+    """A machine for each node; nobody has entered yet."""
+    return {NodeId(node): Can(NodeId(node), dims, seed, **options) for node in range(1, nodes + 1)}
+
+
+def enter_all(simulation: Simulation) -> None:
+    """Every ``Can`` of ``simulation`` enters the CAN of all nodes, one after the other, in the order of ids."""
+    for node in sorted(simulation.machines):
+        through = None if node == min(simulation.machines) else min(simulation.machines)
+        simulation.do(node, lambda machine, now, out, through=through: machine.enter(now, through, out))  # type: ignore[misc]
+        simulation.run_idle(timers=False)
 
 
 class Beside:
