@@ -14,4 +14,5 @@ Glossary
     explore     every order of messages, for rings of up to four brokers
     invariants  what must be true of a ring, I1 to I5; ``convergence``: of the tables
     whole       rings that start converged
+    vector      bulk models: whole overlays of millions of nodes as arrays, held to the machines by tests/cross
 """

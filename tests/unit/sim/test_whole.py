@@ -3,15 +3,16 @@
 import pytest
 
 from rings import Net, grown, key
+from skipgraph_bench import BARE, Rings
 from weft.core.ids import NodeId
 from weft.overlay.api import Found
 from weft.overlay.keys import number_key
 from weft.overlay.settings import Settings
 from weft.overlay.suzaku.machine import Suzaku
-from weft.sim.convergence import suzaku_converged
+from weft.sim.convergence import skipgraph_converged, suzaku_converged
 from weft.sim.des.engine import Simulation
 from weft.sim.invariants import RingCheck
-from weft.sim.whole import whole_suzaku
+from weft.sim.whole import whole_skipgraph, whole_suzaku
 
 STILL = Settings(ping_interval_s=None, update_interval_s=None, lost_interval_s=None)
 QUICK = Settings(ping_interval_s=1.0, update_interval_s=1.0)
@@ -65,3 +66,34 @@ def test_lookups_work_at_once():
     (found,) = net.heard(Found, 1)
     assert found.at.key == key(9)
     assert found.hops <= 3
+
+
+@pytest.mark.parametrize(("nodes", "keys_each"), [(1, 1), (2, 1), (3, 2), (9, 1), (6, 3)])
+def test_a_skip_graph_is_what_joins_produce(nodes, keys_each):
+    joined = Rings(nodes, keys_each, seed=4)
+    joined.join_all(1.0).settle(600.0)
+    held: dict[NodeId, list] = {NodeId(node): [] for node in range(1, nodes + 1)}
+    for each in joined.keys:
+        held[each.broker].append(each)
+    whole = whole_skipgraph(held, BARE, seed=4)
+    for node, peer in joined.peers.items():
+        assert whole[node].vector == peer.vector
+        for each in held[node]:
+            for side in ("rights", "lefts"):
+                tables = [getattr(every[node], side)(each) for every in (whole, joined.peers)]
+                assert [[(e.ref.key, e.level) for e in table] for table in tables].count(
+                    [(e.ref.key, e.level) for e in tables[0]]
+                ) == 2
+
+
+def test_a_whole_skip_graph_stays_as_it_is_under_upkeep():
+    held = {NodeId(node): [number_key(number, NodeId(node)) for number in (node, node + 50)] for node in range(1, 14)}
+    peers = whole_skipgraph(held, Settings(ping_interval_s=1.0, walk_interval_s=1.0))
+    simulation = Simulation(1)
+    for node, peer in peers.items():
+        simulation.add(node, peer)
+    simulation.run(until=30.0)
+    skipgraph_converged(list(peers.values()))
+    RingCheck().at_rest(peers.values())
+    assert simulation.sent["Step"] > 0
+    assert "SetR" not in simulation.sent, "there was nothing to repair"

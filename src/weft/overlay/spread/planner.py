@@ -73,7 +73,7 @@ class Planner:
                 return
         left = None if below is None else below.key
         gap = self._fill(now, Gap(part.piece, left, None if above is None else above.key))
-        known = {entry.ref for entry in gap.entries()}
+        known = {entry.ref for entry in (*gap.rights, *gap.lefts)}
         gap = gap._replace(others=tuple(entry for entry in self._others(now, part.piece) if entry.ref not in known))
         if gap.entries() and asked.strategy == "delegate":
             delegate = gap.entries()[0]

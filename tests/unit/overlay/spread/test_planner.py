@@ -29,6 +29,12 @@ def test_a_piece_without_a_known_member_is_routed_to_its_floor():
     assert planner(bench, 5).route(0.0, KeyRange(after(K[4]), K[5])) is Way.EMPTY
 
 
+def test_a_member_known_only_round_the_rings_end_is_sent_to_at_once():
+    bench = Bench("suzaku", K)
+    far = KeyRange(K[14], K[15])  # 2 to the left of the first, 14 to its right
+    assert plan(bench, 1, far).parts == [Part(Ref(K[14], 15, 1), far, LEVELS_MAX)]
+
+
 def test_below_all_keys_the_floor_is_the_last():
     bench = Bench("suzaku", K)
     below = KeyRange(before(before(K[0])), before(K[0]))
