@@ -6,16 +6,19 @@ import numpy as np
 import pytest
 
 from groups_bench import TREES, Meeting
+from skipgraph_bench import BARE
 from weft.core.ids import NodeId
 from weft.core.rand import Rng
+from weft.overlay.keys import number_key
 from weft.overlay.rendezvous.geometry import identity
 from weft.overlay.shg.patterns import Predicate, matches, pattern
-from weft.sim.baselines import hypercube, numeric, over, shg
+from weft.sim.baselines import Beside, hypercube, numeric, over, shg
 from weft.sim.vector import bayeux, can, scribe
 from weft.sim.vector.layout import Layout
 from weft.sim.vector.scribe import Substrate
 from weft.sim.vector.shg import Shg
-from weft.sim.vector.skipgraph import build, membership
+from weft.sim.vector.skipgraph import build, membership, seeded
+from weft.sim.whole import whole_skipgraph
 
 TARGET = identity("t", 48)
 
@@ -69,6 +72,19 @@ def test_scribes_trees(case):
 def test_scribes_trees_of_2000_nodes():
     rng = Rng(6)
     assert_scribe(*both("scribe", 2_000, 6), TARGET, rng.sample(range(2_000), 500), 7)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_scribes_trees_beside_the_skip_graph_of_that_seed(seed):
+    """No vector is handed over: machine and model draw them from the seed."""
+    nodes, rng = 300, Rng(seed)
+    keys = {NodeId(node): [number_key(node, NodeId(node))] for node in range(1, nodes + 1)}
+    peers = {node: Beside(peer, TREES["scribe"]) for node, peer in whole_skipgraph(keys, BARE, seed).items()}
+    meeting = Meeting(peers, seed)
+    meeting.machines = {node: beside.groups for node, beside in peers.items()}
+    graph = seeded(Layout.plain(np.arange(1, nodes + 1)), seed)
+    over = Substrate.rings(graph, membership(seed, np.arange(1, nodes + 1)))
+    assert_scribe(meeting, over, TARGET, rng.sample(range(nodes), 60), rng.below(nodes))
 
 
 def assert_bayeux(meeting: Meeting, over: Substrate, target: int, members: list[int], publisher: int) -> None:

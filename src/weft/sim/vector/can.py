@@ -53,7 +53,7 @@ class Space:
         turns = np.arange(count) if order is None else np.asarray(order, np.int64)
         low, high = np.zeros((count, dims), np.int64), np.full((count, dims), SIDE, np.int64)
         if not _tile(places, turns, low, high):
-            raise Misuse("two members at one point")
+            raise Misuse("members so close together that no zone can be halved between them")
         first = np.zeros(count + 1, np.int64)
         _count(low, high, first)
         near, through = np.empty(int(first[-1]), np.int32), np.empty(int(first[-1]), np.int32)
