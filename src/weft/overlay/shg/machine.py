@@ -147,10 +147,11 @@ class Shg(FrontDoor):
         self._check(message.publication, message.hops, message.relay)
         if not (is_dominating(self.corner, self._k) and self._is_dominator(source)):
             raise Violation("an event across that is not in the event partition")
-        if not self._literal:
-            one, other = place(self.corner, self._n, self._k), place(source - 1, self._n, self._k)
-            if message.dimension < 0 or one ^ other != 1 << message.dimension:
-                raise Violation("an event across from nobody along this dimension")
+        apart = place(self.corner, self._n, self._k) ^ place(source - 1, self._n, self._k)
+        along = message.dimension
+        highest = 0 if self._literal else self._n - self._k  # as printed, nobody hands on
+        if not 0 <= along <= highest or (apart != 1 << along and not self._literal):
+            raise Violation("an event across from nobody along this dimension")
         self._down(message.publication, message.hops, message.relay, out)
         self._across(message.publication, message.dimension, message.hops, message.relay, out)
 

@@ -146,5 +146,6 @@ def test_an_event_across_comes_from_the_event_partition_along_its_dimension():
     node = Shg(0b00000, 5, 3)
     for source, dimension in ((0b00001, 0), (0b01000, 1), (0b01000, -1), (0b11000, 0), (0, 0), (77, 0)):
         assert refused(node, source + 1, Across(event(), dimension, 1, 0))
+    assert refused(Shg(0b00000, 5, 3, "literal"), 0b10000 + 1, Across(event(), 1, 1, 0)), "nobody hands on there"
     assert len(told(node, 0b10000 + 1, Across(event(), 1, 1, 0)).effects) == 1
     assert len(told(node, 0b00111 + 1, Across(event(), 2, 1, 0)).effects) == 2
