@@ -6,8 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from casting import Ring, drawn_keys, edges
+from weft.core.ids import NodeId
 from weft.core.rand import Rng
-from weft.overlay.keys import EVERYTHING, KeyRange, after, before, segment_range
+from weft.overlay.keys import EVERYTHING, KeyRange, after, before, number_key, segment_range
+from weft.overlay.spread.messages import PARTS_MAX
 from weft.sim.vector.layout import Span
 from weft.sim.vector.multicast import STRATEGIES, multicast
 from weft.sim.vector.skipgraph import seeded
@@ -74,6 +76,22 @@ def test_large_rings(overlay, brokers, keys_each, sites):
         for wanted in (segment_range("L", "t1", keys[0].segment), KeyRange(*sorted(rng.sample(keys, 2)))):
             sent += assert_same(ring, rng.choice(keys).broker, wanted, strategy)
     assert sent > brokers
+
+
+@pytest.mark.parametrize(("seed", "low", "high", "sender"), [(101, 3, 10, 84), (29, 0, 7, 7)])
+def test_a_contact_that_is_an_entry_has_the_entrys_level(seed, low, high, sender):
+    """A sender outside, whose locality reaches into the range: the taker's level is the table's."""
+    rng = Rng(seed, 9)
+    brokers, keys_each = 12 + rng.below(60), 1 + rng.below(6)
+    keys = drawn_keys(rng, brokers, keys_each, sites=1 + rng.below(3))
+    assert_same(Ring("suzaku", keys, seed), sender, KeyRange(after(keys[low]), keys[high]), "cluster-first")
+
+
+def test_more_pieces_than_one_message_holds():
+    """Two brokers' keys in turn: each gap between ours is a piece for the other."""
+    keys = [number_key(number, NodeId(1 + number % 2)) for number in range(2 * PARTS_MAX + 40)]
+    ring = Ring("skipgraph", keys, seed=0)
+    assert assert_same(ring, 1, EVERYTHING, "binary") == 2
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)

@@ -91,3 +91,36 @@ def anycast(simulation: Simulation, sender: NodeId, query: Query, selection: str
                 simulation.do(node, lambda peer, now, out, event=event: peer.reply(now, event.token, "taken", out))
         before = len(simulation.upward)
     raise AssertionError("the search does not end")
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_any_ring_any_range(seed):
+    """Several keys of a broker in the range, values above 1, tables that have not heard of them yet, values of any age."""
+    rng = Rng(seed, 77)
+    keys = environment(1 + rng.below(4), 1 + rng.below(16), rng.choice((1, 7)))
+    selection = rng.choice(sorted(SELECTIONS))
+    held = {node: [key for key in keys if key.broker == node] for node in {key.broker for key in keys}}
+    low = rng.below(len(keys))
+    span = Span(low, low + 1 + rng.below(len(keys) - low))
+    query = Query(KeyRange(keys[low], after(keys[span.high - 1])), "", condition=Condition(LABEL, ">=", 1))
+    simulation = Simulation(seed, Uniform(0.0))
+    for node, peer in whole_suzaku(held, SETTINGS, seed=seed).items():
+        simulation.add(node, peer)
+    model = Selector.seeded(Layout.of(keys), np.zeros(len(keys)), seed, span, selection, T)
+    model.marks = marks_of(keys)
+    for at in range(len(keys)):
+        value = float(rng.below(3))
+        put(simulation, keys[at], value)
+        model.ageing.put(at, value)
+    for _ in range(15):
+        model.ageing.run(model.ageing.now + T * rng.choice((0, 0.3, 1, 3, 30)))
+        simulation.run(until=model.ageing.now)
+        sender = keys[low + rng.below(span.high - low)].broker
+        walk = model.walk(next(at for at in range(low, span.high) if keys[at].broker == sender))
+        selected = anycast(simulation, sender, query, selection)
+        if walk.picked < 0:
+            assert selected.by == "multicast"
+            return  # the census has drawn from the brokers' streams, which the model has not
+        assert (selected.by, selected.key, selected.hops) == ("anycast", keys[walk.picked], walk.hops)
+        model.ageing.put(walk.picked, 0.0)
+        put(simulation, keys[walk.picked], 0.0)

@@ -12,14 +12,22 @@ import numba
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+_OPTIONS: dict[str, Any] = {"cache": True}
+_BARE: dict[str, Any] = {"_nrt": False}
+
+
 def compiled(function: F) -> F:
     """``function``, compiled at its first call with arguments of a kind."""
-    return cast("F", numba.njit(cache=True)(function))
-
-
-_BARE: dict[str, Any] = {"cache": True, "_nrt": False}
+    return _compiled(function, _OPTIONS)
 
 
 def bare(function: F) -> F:
     """The same for kernels that allocate nothing: numba then counts no references, which costs more than they do."""
-    return cast("F", numba.njit(**_BARE)(function))
+    return _compiled(function, _OPTIONS | _BARE)
+
+
+def _compiled(function: F, options: dict[str, Any]) -> F:
+    try:
+        return cast("F", numba.njit(**options)(function))
+    except RuntimeError:  # neither beside the file nor at home is there a place to keep it: compile in each process
+        return cast("F", numba.njit(**{**options, "cache": False})(function))

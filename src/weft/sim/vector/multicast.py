@@ -56,6 +56,12 @@ class Tree:
         hops = np.concatenate((self.messages[:, 2], np.array([-1, 0], np.int32)))
         return hops[self.via]
 
+    @property
+    def parents(self) -> Ints:
+        """For each position of the span, the number of the broker that it was reached from; −1: it was not."""
+        sources = np.concatenate((self.source, np.array([-1, self.sender], np.int32)))
+        return sources[self.via]
+
     def forwards(self, into: Longs | None = None) -> Longs:
         """Messages sent by each broker, added to ``into`` where many trees are counted together."""
         total = np.zeros(self.layout.brokers, np.int64) if into is None else into

@@ -159,23 +159,31 @@ def _binary(tables: Tables, plan: Plan, gap: Gap, level: int) -> None:
 
 
 @bare
+def _enter(plan: Plan, gap: Gap, count: int, taker: int, level: int) -> int:
+    """Add an entry of a table to those in the gap; a contact that is one has its level."""
+    if not gap.low <= taker < gap.high:
+        return count
+    for at in range(gap.known):
+        if plan.known[at] == taker:
+            above = plan.levels[at] == LEVELS_MAX or plan.levels[at] < level
+            plan.levels[at] = level if above else plan.levels[at]
+            return count
+    plan.known[count], plan.levels[count] = taker, level
+    return count + 1
+
+
+@bare
 def _entries(tables: Tables, plan: Plan, gap: Gap) -> int:
-    """Write all entries in the gap behind the ``known`` ones, with their levels; how many there are in all."""
+    """Write all entries in the gap behind the ``known`` contacts, with their levels; how many there are in all."""
     count = gap.known
     for at in range(count):
         plan.levels[at] = LEVELS_MAX
     if gap.left >= 0:
-        for at in range(_height(tables, gap.left)):
-            taker = _right(tables, gap.left, at)
-            if gap.low <= taker < gap.high:
-                plan.known[count], plan.levels[count] = taker, at
-                count += 1
+        for level in range(_height(tables, gap.left)):
+            count = _enter(plan, gap, count, _right(tables, gap.left, level), level)
     if gap.right >= 0:
-        for at in range(_height(tables, gap.right)):
-            taker = _left(tables, gap.right, at)
-            if gap.low <= taker < gap.high:
-                plan.known[count], plan.levels[count] = taker, at
-                count += 1
+        for level in range(_height(tables, gap.right)):
+            count = _enter(plan, gap, count, _left(tables, gap.right, level), level)
     return count
 
 
@@ -242,6 +250,9 @@ def _cluster_first(tables: Tables, plan: Plan, gap: Gap, level: int) -> None:
         first = min(gap.high, _wide(tables.starts[_run(tables, gap.left) + 1]))
     if gap.following:
         last = max(gap.low, _wide(tables.starts[_run(tables, gap.right)]))
+    if gap.known == 0 and ((first >= gap.high and gap.right < 0) or (last <= gap.low and gap.left < 0)):
+        _binary(tables, plan, gap, level)  # one zone, one table: what the rest would come to, quicker
+        return
     count = _entries(tables, plan, gap)
     begin = plan.filled[0]
     low = gap.low

@@ -19,6 +19,7 @@ def test_a_tree_by_hand():
     tree = multicast(SIXTEEN, 0, Span(0, 4), "binary")
     assert tree.messages.tolist() == [[0, 2, 1, -1], [2, 1, 2, 0], [2, 3, 2, 0]]
     assert tree.depths.tolist() == [0, 2, 1, 2]
+    assert tree.parents.tolist() == [0, 2, 0, 2]
     assert tree.forwards().tolist() == [1, 0, 2, *[0] * 13]
     assert tree.via.tolist() == [-1, 1, 0, 2]
 
