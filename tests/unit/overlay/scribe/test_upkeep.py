@@ -38,6 +38,7 @@ def test_two_joins_into_an_empty_ring_at_once_end_in_one_tree():
         meeting.subscribe(*range(1, 31), settle=False)
         meeting.simulation.run(until=30.0)
         silent += meeting.counts()["scribe.silent"]
+        assert sum(len(machine.owned) for machine in meeting.machines.values()) == 1, "before anybody publishes"
         assert receivers(meeting, 9) == list(range(1, 31))
     assert silent > 0, "the race did happen"
 
