@@ -7,7 +7,8 @@ Never  real time, real sockets, ambient randomness; a protocol's rule: those liv
 Glossary
     des         the event simulator: one event at a time, ordered by (time, priority, counter)
     scenario    a TOML file: an overlay, a network, faults, steps, and what must come of it
-    overlays    the one module that names concrete overlays
+    overlays    names the overlays that scenarios and campaigns run
+    baselines   names the group protocols that experiments compare with, over substrates that start whole
     schedule    everything drawn from one seed: brokers, churn, queries, faults; and what must hold during and after
     campaign    many schedules, and what they came to; ``report`` writes it down
     explore     every order of messages, for rings of up to four brokers

@@ -1,4 +1,4 @@
-"""The one module of ``sim`` that names concrete overlays."""
+"""The overlays that scenarios and campaigns run, by name."""
 
 from weft.core.errors import Misuse
 from weft.core.ids import NodeId

@@ -10,4 +10,5 @@ Glossary
     run        neighbouring positions of one locality (topic, segment, rank and cluster): ``cluster-first``'s unit
     site       the cluster alone: what crossings are counted between
     compiled   a function that numba compiles; kernels that call each other share a file, as numba's cache looks no farther
+    borrowed   a rule of ``weft.overlay`` compiled as it is, and the kernels that call it (scribe, bayeux, can)
 """
