@@ -21,6 +21,11 @@ from weft.overlay.keys import Key
 from weft.overlay.local import Local
 from weft.overlay.settings import Settings
 
+DOUBLES_FROM = 8
+"""Hops after which a Seek is suspected of going round; a shorter way is not worth remembering."""
+SEEN_MAX = 1_024
+"""Hops of suspected Seeks that are remembered."""
+
 
 class Seek(Message, frozen=True, gc=False):
     """``toward`` is the virtual node the sender believes nearest; None from an asker who knows only a broker."""
@@ -94,6 +99,7 @@ class Lookup:
         self._holds = holds
         self._purge = purge
         self._pending: dict[int, _Pending] = {}
+        self._seen: dict[tuple[NodeId, int, int], None] = {}
         self.askers: dict[type, Asker] = {}
         self.handlers: Handlers = {Seek: self.on_seek, Sought: self.on_sought, Gone: self.on_gone}
         self.timers: TimerHandlers = {SeekDue: self.on_seek_due}
@@ -125,12 +131,29 @@ class Lookup:
         if message.hops >= TTL_HOPS:
             self._local.count("lookup.ttl", out, message.key)
             return
+        if not message.careful and self._is_double(message):
+            self._local.count("lookup.doubled", out, message.key)
+            return
         toward = message.toward
         if toward is not None and toward.node != self._local.node:
             raise Violation("Seek towards another broker's node")
         if toward is not None and not self._holds(toward):
             out.send(source, Gone(toward))
         self._route(now, message, out, source)
+
+    def _is_double(self, seek: Seek) -> bool:
+        """Was this very hop here already? While tables disagree a Seek may go round, and a network that doubles messages
+        would double it at each hop: 2**TTL_HOPS of them. (Careful ones are told apart by their hops' numbers.)
+        """
+        if seek.hops < DOUBLES_FROM:
+            return False
+        hop = (seek.origin, seek.request, seek.hops)
+        if hop in self._seen:
+            return True
+        self._seen[hop] = None
+        if len(self._seen) > SEEN_MAX:
+            del self._seen[next(iter(self._seen))]
+        return False
 
     def _route(self, now: float, seek: Seek, out: Outbox, source: NodeId | None = None) -> None:
         """Hand ``seek`` on, or answer it. Whoever has no tables asks somebody it once met, but not where it came from."""

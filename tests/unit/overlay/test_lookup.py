@@ -10,7 +10,7 @@ from weft.overlay import lookup as lookup_module
 from weft.overlay.api import Found
 from weft.overlay.hops import Hop
 from weft.overlay.keys import before, number_key
-from weft.overlay.lookup import Gone, Seek, Sought
+from weft.overlay.lookup import DOUBLES_FROM, Gone, Seek, Sought
 from weft.overlay.peer import ForCaller
 
 
@@ -213,3 +213,17 @@ def test_each_asker_hears_its_own_purpose():
     net._carry_out(1, out)
     net.settle()
     assert sorted(heard) == [(7, ref(2)), (8, ref(3))]
+
+
+def test_a_seek_that_goes_round_is_not_doubled_at_each_hop() -> None:
+    """Found by seed 33102: tables that disagree, and a network that doubles messages, made millions of Seeks of one."""
+    net = whole(8)
+    seek = Seek(number_key(85, NodeId(1)), 77, NodeId(3), DOUBLES_FROM, False, None)
+    assert [len(net.give(3, 1, seek)) for _ in range(3)] == [1, 0, 0]
+    assert net.count("lookup.doubled") == 2
+
+
+def test_a_short_seek_may_come_twice() -> None:
+    net = whole(8)
+    seek = Seek(number_key(85, NodeId(1)), 77, NodeId(3), DOUBLES_FROM - 1, False, None)
+    assert [len(net.give(3, 1, seek)) for _ in range(2)] == [1, 1]

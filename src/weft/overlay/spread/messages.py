@@ -20,7 +20,7 @@ from weft.core.limits import LEVELS_MAX
 from weft.core.machine import Message
 from weft.overlay.api import Condition, Ref
 from weft.overlay.keys import Key, KeyRange, after
-from weft.overlay.spread.geometry import OPERATORS, STRATEGIES, contains
+from weft.overlay.spread.geometry import OPERATORS, STRATEGIES, contains, merge
 from weft.overlay.values import REDUCERS
 
 PARTS_MAX = 4_096
@@ -169,11 +169,12 @@ def check_gather(message: Gather, pieces: tuple[KeyRange, ...]) -> None:
     _require(0 <= message.keys <= NUMBER_MAX, "impossible number of keys")
     _require(len(message.missing) <= RANGES_MAX, "too many missing ranges")
     _require(len(message.offers) <= OFFERS_MAX, "too many offers")
+    whole = merge(pieces)  # pieces that touch may be missing as one
     last: Key | None = None
     for missing in message.missing:
         _require(missing.low < missing.high, "reversed or empty missing range")
         _require(last is None or last <= missing.low, "overlapping missing ranges")
-        _require(contains(pieces, missing), "missing range outside the piece")
+        _require(contains(whole, missing), "missing range outside the piece")
         last = missing.high
     for offer in message.offers:
         _require(contains(pieces, KeyRange(offer.ref.key, after(offer.ref.key))), "offer outside the piece")

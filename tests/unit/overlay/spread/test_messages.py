@@ -42,6 +42,12 @@ def asked(**changes):
     return {"asked": changed(ASKED, **changes)}
 
 
+def test_pieces_that_touch_may_be_missing_as_one():
+    """Found by twelve seeds of a campaign: an answer that merges what is missing was refused."""
+    pieces = (KeyRange(K[1], K[2]), KeyRange(K[2], K[3]))
+    check_gather(Gather(5, None, 0, (KeyRange(K[1], K[3]),)), pieces)
+
+
 def test_what_is_right_passes():
     check_scatter(SCATTER)
     check_gather(Gather(5, 3, 3, (KeyRange(K[1], K[2]),), (Offer(TO, 1.0),)), (PIECE,))
