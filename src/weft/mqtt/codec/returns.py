@@ -23,13 +23,6 @@ _CONNACK = {
     Reason.BANNED: NOT_AUTHORIZED,
     Reason.BAD_AUTHENTICATION_METHOD: NOT_AUTHORIZED,
 }
-_REASONS = {
-    BAD_VERSION: Reason.UNSUPPORTED_PROTOCOL_VERSION,
-    BAD_CLIENT_ID: Reason.CLIENT_IDENTIFIER_NOT_VALID,
-    UNAVAILABLE: Reason.SERVER_UNAVAILABLE,
-    BAD_USER: Reason.BAD_USER_NAME_OR_PASSWORD,
-    NOT_AUTHORIZED: Reason.NOT_AUTHORIZED,
-}
 
 
 def connack_code(version: int, reason: int) -> int | None:
@@ -51,11 +44,6 @@ def disconnect_code(reason: int) -> int:
         if _CONNACK.get(Reason(reason)) in (BAD_USER, NOT_AUTHORIZED)
         else Reason.UNSPECIFIED_ERROR
     )
-
-
-def connack_reason(version: int, code: int) -> Reason:
-    """The other way, for a client: a return code of MQTT 3 as a reason."""
-    return Reason(code) if version >= 5 or not code else _REASONS.get(code, Reason.UNSPECIFIED_ERROR)
 
 
 def suback_code(version: int, reason: int) -> int:

@@ -4,7 +4,7 @@ import pytest
 
 from weft.mqtt.codec.kinds import Kind
 from weft.mqtt.codec.reasons import CODES, Reason
-from weft.mqtt.codec.returns import connack_code, connack_reason, suback_code
+from weft.mqtt.codec.returns import connack_code, suback_code
 
 
 @pytest.mark.parametrize(("reason", "code"), [
@@ -26,12 +26,6 @@ def test_a_refusal_has_one_of_five_codes(reason, code):
 def test_what_has_no_code_is_not_answered(reason):
     """[MQTT-3.2.2-6 (3.1.1)]"""
     assert connack_code(4, reason) is None
-
-
-def test_a_client_gets_the_reason_back():
-    for code in range(6):
-        assert connack_code(4, connack_reason(4, code)) == code
-    assert connack_reason(5, 0x9C) is Reason.USE_ANOTHER_SERVER
 
 
 def test_a_subscription_fails_in_one_way():
