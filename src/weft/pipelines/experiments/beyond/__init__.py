@@ -1,0 +1,10 @@
+"""Questions that the papers leave open.
+
+In: points and seeds.
+Out: rows; claims about them.
+Never: Spark.
+"""
+
+from weft.pipelines.experiments.experiment import Experiment
+
+EXPERIMENTS: tuple[Experiment, ...] = ()

@@ -1,0 +1,10 @@
+"""SELECT: choosing dataflow components by aggregated values.
+
+In: points and seeds.
+Out: rows; claims about them.
+Never: Spark.
+"""
+
+from weft.pipelines.experiments.experiment import Experiment
+
+EXPERIMENTS: tuple[Experiment, ...] = ()
