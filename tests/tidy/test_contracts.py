@@ -26,12 +26,20 @@ OFFENCES = {
         "weft.broker.typing_only -> ssl",
     ),
     "cli/spark.py": ("import pyspark", "weft.cli.spark -> pyspark"),
+    "pipelines/experiments/spark.py": ("import pyspark", "weft.pipelines.experiments.spark -> pyspark"),
+    "pipelines/planner/upward.py": (
+        "import weft.pipelines.jobs",
+        "weft.pipelines.planner.upward -> weft.pipelines.jobs",
+    ),
 }
+
+PIPELINES = ("experiments", "jobs", "planner", "transforms")
 
 ALLOWED = {
     "cli/good.py": "import asyncio, time\nimport weft.pipelines, weft.runtime, weft.sim",
     "runtime/good.py": "import asyncio, socket, time\nimport weft.node",
     "pipelines/good.py": "import pyspark\nimport weft.telemetry",
+    "pipelines/jobs/good.py": "import pandas, pyspark\nimport weft.pipelines.experiments, weft.pipelines.transforms",
     "node/good.py": "import weft.overlay.suzaku, weft.broker",
     "sim/good.py": "import weft.overlay.suzaku, weft.core",
     "pubsub/good.py": "import weft.overlay.api",
@@ -41,7 +49,12 @@ ALLOWED = {
 
 def lint(root: Path, at: Path, layers, parts, files: dict[str, str]) -> subprocess.CompletedProcess[str]:
     """Build the finished tree with ``files`` in it, and run the project's own contracts over it."""
-    folders = ["", *(layer.name for layer in layers), *(f"overlay/{name}" for name in parts)]
+    folders = [
+        "",
+        *(layer.name for layer in layers),
+        *(f"overlay/{name}" for name in parts),
+        *(f"pipelines/{name}" for name in PIPELINES),
+    ]
     for folder in folders:
         (at / "weft" / folder).mkdir(parents=True, exist_ok=True)
         (at / "weft" / folder / "__init__.py").touch()

@@ -27,7 +27,7 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class Cdf:
-    """``value``, ``count``, and ``share``: the part of all that is not above it. A row counts ``weight`` times, if that is named."""
+    """``value``, ``count`` and ``share``: the part of all that is not above it. A row counts ``weight`` times, if named."""
 
     by: tuple[str, ...]
     of: str
