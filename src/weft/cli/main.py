@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from weft import __version__
-from weft.cli import broker, config, ctl, passwd, sim
+from weft.cli import broker, config, ctl, experiments, passwd, sim
 from weft.cli import doctor as examination
 from weft.cli.exits import Lacking, run
 from weft.cli.properties import Command
@@ -27,6 +27,7 @@ app = typer.Typer(
 app.command()(broker.broker)
 app.add_typer(config.app, name="config")
 app.add_typer(ctl.app, name="ctl")
+app.add_typer(experiments.app, name="experiments")
 app.add_typer(sim.app, name="sim")
 app.command()(passwd.passwd)
 app.command(cls=Command)(pub)

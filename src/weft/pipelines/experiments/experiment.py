@@ -6,7 +6,6 @@ there already, tasks, Parquet, summaries, verdicts, pictures) is the same for al
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,11 @@ import numpy.typing as npt
 
 from weft.core.errors import Misuse
 from weft.pipelines.experiments.claims import Claim
+from weft.pipelines.experiments.scale import Scale
 from weft.pipelines.experiments.summaries import Summary
 from weft.pipelines.experiments.table import Table
+
+__all__ = ["Experiment", "Point", "Rows", "Scale", "Tables", "Value", "column", "points"]
 
 Value = int | float | str | bool
 Point = Mapping[str, Value]
@@ -29,15 +31,6 @@ Tables = Mapping[str, Table]
 
 MEMORY_MB = 200.0
 """A worker with numpy, numba and a model of no size to speak of."""
-
-
-class Scale(StrEnum):
-    SMALL = "small"
-    """Seconds: what a test or a demo shows."""
-    PAPER = "paper"
-    """The papers' sizes and repetitions."""
-    HUGE = "huge"
-    """As far as memory goes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

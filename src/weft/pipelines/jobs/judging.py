@@ -1,0 +1,43 @@
+"""Results to verdicts: the tables of an experiment, and what its runs have cost."""
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812  as all of Spark's own documentation has it
+
+from weft.pipelines.experiments.experiment import Experiment, Scale
+from weft.pipelines.experiments.table import Table
+from weft.pipelines.jobs.results import Results
+from weft.pipelines.jobs.sweep import planned
+from weft.pipelines.report.judged import Cost, Judged
+from weft.pipelines.transforms.rows import costs, rows
+from weft.pipelines.transforms.statistics import summarise
+
+
+def judge(spark: SparkSession, experiment: Experiment, scale: Scale, results: Results) -> Judged:
+    """What is there of ``scale``; only what is aggregated leaves Spark."""
+    wanted = planned(spark, experiment, scale).select("key")
+    runs = results.runs(spark, experiment).join(F.broadcast(wanted), "key", "left_semi").cache()
+    found = rows(runs)
+    try:
+        tables = {
+            name: Table(found.transform(summarise(summary)).toArrow().to_pydict())
+            for name, summary in experiment.summaries.items()
+        }
+        cost = costs(runs).collect()[0]
+    finally:
+        runs.unpersist()
+    sweeps = [sweep for sweep in results.sweeps(experiment) if sweep.scale == scale.value]
+    return Judged(
+        experiment,
+        scale,
+        tables,
+        Cost(
+            planned=len(experiment.grid(scale)) * experiment.repeats[scale],
+            runs=cost.runs,
+            failed=cost.failed,
+            error=cost.error or "",
+            cpu_s=cost.cpu_s,
+            peak_mb=cost.peak_mb,
+            seconds=sum(sweep.seconds for sweep in sweeps),
+            cores=max((sweep.cores for sweep in sweeps), default=0),
+        ),
+    )
