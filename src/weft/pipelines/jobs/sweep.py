@@ -74,7 +74,7 @@ def sweep(
     wanted = planned(spark, experiment, scale)
     todo = tasks(wanted.join(done(results.runs(spark, experiment)), "key", "left_anti"), experiment.per_task).cache()
     count, total = todo.count(), len(experiment.grid(scale)) * experiment.repeats[scale]
-    run_id = f"{int(time.time()):x}-{version_of(experiment)[:6]}"
+    run_id = f"{time.time_ns():x}"
     if count:
         parts = ceil(count / experiment.per_task)
         numbered = todo.repartitionById(parts, "task").select(*schemas.PLANNED.names)

@@ -19,7 +19,9 @@ def summarise(summary: Summary) -> Callable[[DataFrame], DataFrame]:
 
     def transform(frame: DataFrame) -> DataFrame:
         kept = frame.where(summary.where) if summary.where else frame
-        return _applied(summary, kept).orderBy(*summary.by)
+        order = (*summary.by, "value") if isinstance(summary, Cdf) else summary.by
+        found = _applied(summary, kept)
+        return found.orderBy(*order) if order else found
 
     return transform
 
@@ -87,7 +89,7 @@ def _cdf(summary: Cdf, frame: DataFrame) -> DataFrame:
     all_of_them = Window.partitionBy(*summary.by)
     up_to = all_of_them.orderBy("value").rowsBetween(Window.unboundedPreceding, Window.currentRow)
     share = F.sum("count").over(up_to) / F.sum("count").over(all_of_them)
-    return counts.withColumn("share", share).orderBy(*summary.by, "value")
+    return counts.withColumn("share", share)
 
 
 def _correlation(summary: Correlation, frame: DataFrame) -> DataFrame:
