@@ -2,21 +2,28 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench campaign clean venv
+.PHONY: help demo test check bench experiments campaign clean venv
 
 BIN := .venv/bin
 PYTEST_ARGS ?=
 SEEDS ?= 100000
+SCALE ?= paper
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-venv: ## .venv with the locked dependencies and weft itself, editable
-	@scripts/bootstrap
+venv: ## .venv with the locked dependencies, Spark's among them, and weft itself, editable; Java if there is none
+	@scripts/bootstrap --extra spark
+	@command -v java >/dev/null 2>&1 || scripts/bootstrap --debian openjdk-17-jre-headless
 
-demo: venv ## a broker with a publish and a subscribe; then a simulated ring, in which one message reaches its range
+demo: venv ## a broker with a publish and a subscribe; a simulated ring, in which one message reaches its range; an experiment
 	@$(BIN)/python scripts/demo.py
 	@$(BIN)/weft sim run examples/first-ring.toml
+	@if command -v java >/dev/null 2>&1; then \
+		$(BIN)/weft experiments run relay-fig10 --scale small --out out/demo; \
+	else \
+		echo "demo: Java is missing (apt-get install openjdk-17-jre-headless): the experiment is left out" >&2; \
+	fi
 
 check: venv ## lint, format, types, import contracts
 	@$(BIN)/ruff check .
@@ -33,6 +40,10 @@ bench: venv ## measure simulator, models, store and broker (bench/)
 	@$(BIN)/python bench/vector.py
 	@$(BIN)/python bench/store.py
 	@$(BIN)/python bench/broker.py --quick
+
+experiments: venv ## every experiment at the papers' sizes, on Spark, and the report (docs/experiments); SCALE=paper
+	@$(BIN)/weft experiments all --scale $(SCALE)
+	@$(BIN)/weft experiments report --scale $(SCALE)
 
 campaign: venv ## seeded fault schedules; SEEDS=100000
 	@$(BIN)/weft sim campaign --seeds $(SEEDS)
