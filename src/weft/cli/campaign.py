@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from weft.cli.exits import Failed, one_line
+from weft.cli.spark import explained
 from weft.core.errors import Misuse
 
 if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
     from weft.sim.campaign import Tally
     from weft.sim.explore import Explored
     from weft.sim.schedule import Bounds
@@ -39,6 +42,9 @@ Exhaustive = Annotated[
     ),
 ]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Processes.", show_default="one per core")]
+Spark = Annotated[
+    str, typer.Option("--spark", metavar="MASTER", help="Spread over a Spark cluster, not over processes.")
+]
 Report = Annotated[Path | None, typer.Option("--report", metavar="FILE", help="Write a report in Markdown to FILE.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document instead of text.")]
 Seed = Annotated[int, typer.Argument(help="The seed of the schedule.", show_default=False)]
@@ -81,6 +87,24 @@ def _spread(work: Callable[..., Any], items: list[Any], rest: tuple[Any, ...], j
             raise
 
 
+def _by_spark(
+    master: str, parts: list[range], bounds: "Bounds", progress: "Progress", task: "TaskID"
+) -> "Iterator[Tally]":
+    """The same on a cluster: it shows how far it is, and answers at the end."""
+    with explained():
+        from weft.pipelines.jobs.spreading import spread
+        from weft.sim.campaign import Tally, run_seeds
+
+        yield from spread(
+            master,
+            run_seeds,
+            Tally,
+            parts,
+            (bounds,),
+            lambda told: progress.update(task, completed=told.done * CHUNK),
+        )
+
+
 def campaign(  # noqa: PLR0917  options, by name
     seeds: Seeds = 1_000,
     first: First = 0,
@@ -90,6 +114,7 @@ def campaign(  # noqa: PLR0917  options, by name
     down_share: DownShare = 0.25,
     exhaustive: Exhaustive = 0,
     jobs: Jobs = CORES,
+    spark: Spark = "",
     report: Report = None,
     as_json: Json = False,
 ) -> None:
@@ -104,6 +129,8 @@ def campaign(  # noqa: PLR0917  options, by name
       weft sim campaign --seeds 200 --nodes 64 --faults crash,drop,pause
 
       weft sim campaign --seeds 100000 --exhaustive 4 --report docs/reports/campaign.md
+
+      weft sim campaign --seeds 1000000 --spark spark://127.0.0.1:7077
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -119,7 +146,7 @@ def campaign(  # noqa: PLR0917  options, by name
         if exhaustive:
             found = exhaustive_cases(exhaustive)
             task = progress.add_task("every order", total=len(found))
-            for result in _spread(explore, found, (), jobs):
+            for result in _spread(explore, found, (), jobs):  # few, and short: not worth a cluster
                 explored.append(result)
                 if result.violation:
                     total.violate(
@@ -127,7 +154,10 @@ def campaign(  # noqa: PLR0917  options, by name
                     )
                 progress.advance(task)
         task = progress.add_task("schedules", total=seeds)
-        for tally in _spread(run_seeds, list(chunks(first, seeds, CHUNK)), (bounds,), jobs):
+        parts = list(chunks(first, seeds, CHUNK))
+        for tally in (
+            _by_spark(spark, parts, bounds, progress, task) if spark else _spread(run_seeds, parts, (bounds,), jobs)
+        ):
             total.add(tally)
             progress.update(task, completed=total.schedules, description=_progress(total))
     seconds = time.monotonic() - begun

@@ -7,15 +7,14 @@ weft experiments report                pages of everything that is there
 
 import json
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from importlib.util import find_spec
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weft.cli.exits import Failed, Lacking, one_line
+from weft.cli.exits import Failed, one_line
+from weft.cli.spark import explained
 from weft.pipelines.experiments.scale import Scale
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Run the papers' experiments on Spark, and compare.", rich_markup_mode=None)
 
 OUT = Path("out/experiments")
-SPARK = ("pyspark", "pandas", "pyarrow", "matplotlib")
 
 Names = Annotated[
     list[str], typer.Argument(help="Experiments, as `weft experiments list` names them.", show_default=False)
@@ -117,7 +115,7 @@ def run(
 
       weft experiments run relay-fig10 --master spark://127.0.0.1:7077
     """
-    with _explained():
+    with explained():
         from weft.pipelines.experiments.catalogue import named
         from weft.pipelines.jobs.series import Options
 
@@ -138,7 +136,7 @@ def run_all(
 
     Example: weft experiments all --scale paper && weft experiments report
     """
-    with _explained():
+    with explained():
         from weft.pipelines.experiments.catalogue import EXPERIMENTS
         from weft.pipelines.jobs.series import Options
 
@@ -156,7 +154,7 @@ def report(
 
     Example: weft experiments all && weft experiments report
     """
-    with _explained():
+    with explained():
         from weft.pipelines.experiments.catalogue import EXPERIMENTS
         from weft.pipelines.jobs.series import Options, judged
         from weft.pipelines.report.page import write
@@ -183,24 +181,6 @@ def _described(experiment: "Experiment") -> dict[str, object]:
         "columns": {name: kind.__name__ for name, kind in experiment.columns.items()},
         "runs": {scale.value: len(experiment.grid(scale)) * experiment.repeats[scale] for scale in Scale},
     }
-
-
-@contextmanager
-def _explained() -> Iterator[None]:
-    """What the pipeline raises, as exit codes."""
-    missing = [name for name in SPARK if find_spec(name) is None]
-    if missing:
-        raise Lacking(", ".join(missing), "pip install 'weft[spark]'")
-    from weft.pipelines.jobs.memory import TooLarge
-    from weft.pipelines.jobs.session import NoJava
-    from weft.pipelines.jobs.sweep import Aborted
-
-    try:
-        yield
-    except NoJava as error:
-        raise Lacking(str(error), "apt-get install openjdk-17-jre-headless") from error
-    except (Aborted, TooLarge) as error:
-        raise Failed(str(error)) from error
 
 
 def _run(experiments: "Sequence[Experiment]", options: "Options", as_json: bool) -> None:

@@ -1,0 +1,54 @@
+"""Any pure function over a list of items, one item to a task: how ``weft sim campaign --spark`` runs its chunks on a cluster.
+
+Answers are msgspec structs; they must be small, as all of them come back to the driver.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from weft.pipelines.jobs.progress import Told, watched
+from weft.pipelines.jobs.session import reachable, session
+
+R = TypeVar("R", bound=msgspec.Struct)
+
+
+def spread(
+    master: str,
+    work: Callable[..., R],
+    answer: type[R],
+    items: Sequence[Any],
+    rest: tuple[Any, ...],
+    tell: Callable[[Told], None],
+) -> list[R]:
+    """``work(item, *rest)`` for each item, in their order."""
+    reachable(master)
+    spark = session(master, name="weft", ui=False)
+    try:
+        return _spread(spark, work, answer, items, rest, tell)
+    finally:
+        spark.stop()
+
+
+def _spread(
+    spark: SparkSession,
+    work: Callable[..., R],
+    answer: type[R],
+    items: Sequence[Any],
+    rest: tuple[Any, ...],
+    tell: Callable[[Told], None],
+) -> list[R]:
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for which in batch.column(0).to_pylist():
+                said = msgspec.msgpack.encode(work(items[which], *rest))
+                yield pa.RecordBatch.from_pydict({"item": [which], "answer": [said]})
+
+    numbers = spark.createDataFrame([(which,) for which in range(len(items))], "item int")
+    answers = numbers.repartitionById(len(items), "item").mapInArrow(run, "item int, answer binary")
+    with watched(spark, work.__name__, len(items), len(items), tell):
+        rows = sorted(answers.collect())
+    return [msgspec.msgpack.decode(row.answer, type=answer) for row in rows]
