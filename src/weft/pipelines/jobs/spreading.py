@@ -48,7 +48,12 @@ def _spread(
                 yield pa.RecordBatch.from_pydict({"item": [which], "answer": [said]})
 
     numbers = spark.createDataFrame([(which,) for which in range(len(items))], "item int")
-    answers = numbers.repartitionById(len(items), "item").mapInArrow(run, "item int, answer binary")
+    answers = numbers.repartitionById(len(items), "item").mapInArrow(run, "item long, answer binary")
     with watched(spark, work.__name__, len(items), len(items), tell):
         rows = sorted(answers.collect())
-    return [msgspec.msgpack.decode(row.answer, type=answer) for row in rows]
+    return [msgspec.msgpack.decode(row.answer, type=answer, dec_hook=_made) for row in rows]
+
+
+def _made(kind: Callable[[Any], Any], value: Any) -> Any:
+    """What msgspec knows no form for, such as a Counter, from what it came as."""
+    return kind(value)
