@@ -3,7 +3,8 @@
     python bench/pipeline.py [--experiment NAME] [--scale paper] [--report FILE]
 
 The same experiment, each time from nothing: local[1], local[2], and a standalone cluster (scripts/spark-cluster) with one
-worker of one core and with two. Seconds are by the clock, of the sweep alone, once the session is up; CPU-seconds those of the runs.
+worker of one core and with two. Seconds are by the clock, of the sweep alone, once the session is up; CPU-seconds those of
+the runs.
 """
 
 import argparse
