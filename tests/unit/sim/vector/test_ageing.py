@@ -70,6 +70,11 @@ def test_alone_there_is_nothing_to_update():
 def test_misuse_is_said_at_once():
     model = Ageing([1.0, 2.0], [0.0, 59.0])
     model.run(10.0)
-    for wrong in (lambda: model.run(9.0), lambda: Ageing([1.0, 2.0], [0.0]), lambda: Ageing([1.0], [60.0]), lambda: Ageing([1.0], [0.0], turns=[-1])):
+    for wrong in (
+        lambda: model.run(9.0),
+        lambda: Ageing([1.0, 2.0], [0.0]),
+        lambda: Ageing([1.0], [60.0]),
+        lambda: Ageing([1.0], [0.0], turns=[-1]),
+    ):
         with pytest.raises(Misuse):
             wrong()
