@@ -163,4 +163,5 @@ EXPERIMENT = Experiment(
     claims=CLAIMS,
     plots={"Share of choices, Tw = 0": draw(NEVER), "Share of choices, Tw = (k+1)T": draw(SWEEP)},
     per_task=100,
+    memory_mb=lambda point: trials.MEMORY_MB,
 )

@@ -114,7 +114,13 @@ def draw(sweeps: str) -> Callable[[Any, Tables], None]:
         for wait in WAITS[1:]:
             found = tables["requests"].where(selection="close", wait=wait, sweeps=sweeps).ordered("request")
             if len(found):
-                axis.plot((found["request"] - 1) * wait, found["hops"], label=f"$T_w={wait:g}T$", linewidth=1)
+                axis.plot(
+                    (found["request"] - 1) * wait,
+                    found["hops"],
+                    label=f"$T_w={wait:g}T$",
+                    linewidth=1,
+                    linestyle="-" if wait < 8 else "--",
+                )
         axis.axhline(multicast(tables), color="black", linestyle="--", linewidth=0.8, label="Multicast")
         axis.set_xlabel("time (T)")
         axis.set_ylabel("hops")
@@ -157,4 +163,5 @@ EXPERIMENT = Experiment(
         "Hops per request against the interval": draw_means,
     },
     per_task=100,
+    memory_mb=lambda point: trials.MEMORY_MB,
 )

@@ -254,7 +254,8 @@ def draw_totals(prefixes: Callable[[int], int]) -> Callable[[Any, Tables], None]
         axis.set_xticks([at + 0.2 for at in range(len(labels))], labels)
         axis.set_xlabel("Nr, $T_w$")
         axis.set_ylabel("KB/s, whole overlay")
-        axis.legend(ncols=2, loc="lower right")
+        axis.set_ylim(0, 1.3 * axis.get_ylim()[1])
+        axis.legend(ncols=2, loc="upper left")
 
     return drawn
 
@@ -279,4 +280,5 @@ EXPERIMENT = Experiment(
         "All traffic, all prefixes in use": draw_totals(prefixes_of),
     },
     per_task=150,
+    memory_mb=lambda point: trials.MEMORY_MB,
 )
