@@ -7,6 +7,7 @@ from weft.core.ids import NodeId
 from weft.core.rand import Rng
 from weft.overlay.keys import Key, number_key
 from weft.overlay.settings import Settings
+from weft.overlay.suzaku.geometry import top_level
 from weft.overlay.suzaku.machine import Suzaku as Machine
 from weft.sim.des.engine import Simulation
 from weft.sim.des.network import Uniform
@@ -28,8 +29,9 @@ def told(peers: dict[NodeId, Machine], keys: list[Key], forward: bool) -> np.nda
     return np.array(rows).reshape(len(keys), -1)
 
 
+@pytest.mark.parametrize("together", [True, False])
 @pytest.mark.parametrize(("brokers", "keys_each"), [(2, 1), (3, 1), (5, 1), (16, 1), (23, 1), (9, 4), (64, 4)])
-def test_every_entry_at_any_time(brokers, keys_each):
+def test_every_entry_at_any_time(brokers, keys_each, together):
     rng = Rng(brokers, keys_each)
     numbers = rng.sample(range(10_000), brokers * keys_each)
     keys = sorted(number_key(number, NodeId(1 + at % brokers)) for at, number in enumerate(numbers))
@@ -45,7 +47,10 @@ def test_every_entry_at_any_time(brokers, keys_each):
         model.put(position, value)
 
     layout = Layout.of(keys)
-    model = Ageing.seeded(layout, np.zeros(len(keys)), seed=6)
+    turns = [0 if together else rng.below(top_level(len(keys)) + 1) for _ in keys]
+    for key, turn in zip(keys, turns, strict=True):
+        peers[key.broker].fingers.tables[key].cursor = turn
+    model = Ageing.seeded(layout, np.zeros(len(keys)), seed=6, turns=turns)
     for position in range(len(keys)):
         put(position, float(rng.below(4)))
     before = (model.levels**2 + 1) * 60.0

@@ -1,13 +1,14 @@
 """Aggregated values in Suzaku's tables, and how they age under the periodic update (SELECT §3.3; overlay §3–4).
 
 Once per T each node exchanges one level with its finger there, levels in turn, from a phase of its own: the answer carries the
-responder's FFT[−1…p−1], the question the asker's FFT[−1…p−2]. Messages take no time here: T is a minute.
+responder's FFT[−1…p−1], the question the asker's FFT[−1…p−2]. Messages take no time here: T is a minute. Nodes that started
+together are at the same level at any time; ``turns`` says at which level each is where they did not.
 
 The value of FFT[i] is that of the 2^i nodes from its node on, of BFT[i] of 2^(i−1), one if i is 0; the highest of FFT may
 reach round the ring and past its owner, as the machines' does. One label, summed.
 """
 
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -49,7 +50,13 @@ def phases(layout: Layout, seed: int, interval_s: float) -> tuple[Reals, Words]:
 class Ageing:
     """``values`` are the nodes' own, now: change them through ``put``; ``forward`` and ``backward`` are what tables say."""
 
-    def __init__(self, values: npt.ArrayLike, first: npt.ArrayLike, interval_s: float = 60.0) -> None:
+    def __init__(
+        self,
+        values: npt.ArrayLike,
+        first: npt.ArrayLike,
+        interval_s: float = 60.0,
+        turns: npt.ArrayLike | None = None,
+    ) -> None:
         self.values: Reals = np.array(values, np.float64)
         self.forward, self.backward = aggregated(self.values)
         self.interval_s = interval_s
@@ -57,13 +64,23 @@ class Ageing:
         self._first: Reals = np.array(first, np.float64)
         if self._first.shape != self.values.shape or not ((self._first >= 0) & (self._first < interval_s)).all():
             raise Misuse(f"a phase of 0 … {interval_s} for each of {self.values.size} nodes")
+        self._turns: Longs = np.array(np.zeros(self.values.size) if turns is None else turns, np.int64)
+        if self._turns.shape != self.values.shape or not (self._turns >= 0).all():
+            raise Misuse(f"a level to begin with for each of {self.values.size} nodes")
         self._order: Longs = np.argsort(self._first, kind="stable")
         self._done = np.zeros(2, np.int64)
 
     @classmethod
-    def seeded(cls, layout: Layout, values: npt.ArrayLike, seed: int, interval_s: float = 60.0) -> Self:
+    def seeded(
+        cls,
+        layout: Layout,
+        values: npt.ArrayLike,
+        seed: int,
+        interval_s: float = 60.0,
+        turns: npt.ArrayLike | None = None,
+    ) -> Self:
         """With the phases of a simulation of ``seed``."""
-        return cls(values, phases(layout, seed, interval_s)[0], interval_s)
+        return cls(values, phases(layout, seed, interval_s)[0], interval_s, turns)
 
     @property
     def levels(self) -> int:
@@ -83,9 +100,8 @@ class Ageing:
         if until < self.now:
             raise Misuse(f"time {until} is before now ({self.now})")
         if self.levels:
-            _update(
-                self.values, self.forward, self.backward, self._first, self._order, self.interval_s, until, self._done
-            )
+            schedule = Schedule(self._first, self._turns, self._order, self.interval_s)
+            _update(self.values, self.forward, self.backward, schedule, until, self._done)
         self.now = until
 
     def stale(self) -> int:
@@ -110,24 +126,24 @@ def _aggregate(values: Reals, forward: Reals, node: int, levels: int) -> float:
     return float(total)
 
 
+class Schedule(NamedTuple):
+    """When each node first asks, at which level it is then, and who asks after whom."""
+
+    first: Reals
+    turns: Longs
+    order: Longs
+    interval_s: float
+
+
 @bare
-def _update(
-    values: Reals,
-    forward: Reals,
-    backward: Reals,
-    first: Reals,
-    order: Longs,
-    interval_s: float,
-    until: float,
-    done: Longs,
-) -> None:
+def _update(values: Reals, forward: Reals, backward: Reals, schedule: Schedule, until: float, done: Longs) -> None:
     """``done`` is (whole rounds, nodes of the round under way): where the last call ended."""
     size, levels = forward.shape
     while True:
-        asker = order[done[1]]
-        if first[asker] + done[0] * interval_s > until:
+        asker = schedule.order[done[1]]
+        if schedule.first[asker] + done[0] * schedule.interval_s > until:
             return
-        level = done[0] % levels
+        level = (schedule.turns[asker] + done[0]) % levels
         asked = (asker + (1 << level)) % size
         backward[asked, level] = _aggregate(values, forward, asker, max(level - 1, 0))
         forward[asker, level] = _aggregate(values, forward, asked, level)

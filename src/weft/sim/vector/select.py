@@ -48,11 +48,15 @@ class Ring(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """``picked`` is a position, −1 if nobody; ``hops`` messages between brokers; ``restarts`` how often it began again."""
+    """``picked`` is a position, −1 if nobody; ``hops`` messages between brokers; ``restarts`` how often it began again.
+
+    ``again`` are those of the hops that came after the first restart: SELECT's hops for retransmissions (fig. 9).
+    """
 
     picked: int
     hops: int
     restarts: int
+    again: int
 
 
 def marks_of(keys: Sequence[Key]) -> Longs:
@@ -76,13 +80,20 @@ class Selector:
 
     @classmethod
     def seeded(
-        cls, layout: Layout, values: npt.ArrayLike, seed: int, span: Span, selection: str, interval_s: float = 60.0
+        cls,
+        layout: Layout,
+        values: npt.ArrayLike,
+        seed: int,
+        span: Span,
+        selection: str,
+        interval_s: float = 60.0,
+        turns: npt.ArrayLike | None = None,
     ) -> "Selector":
         """A whole ring at time 0, with the phases and streams of a simulation of ``seed``."""
         if selection not in SELECTIONS:
             raise Misuse(f"unknown selection {selection}: one of {', '.join(SELECTIONS)}")
         first, streams = phases(layout, seed, interval_s)
-        ageing = Ageing(values, first, interval_s)
+        ageing = Ageing(values, first, interval_s, turns)
         return cls(layout, ageing, streams, span, selection, np.arange(layout.size, dtype=np.int64))
 
     def walk(self, start: int, used: Longs | None = None) -> Walk:
@@ -265,11 +276,11 @@ def _choose(rules: Rules, desk: Desk, found: int, streams: Words, broker: int) -
 
 
 @bare
-def _walk(ring: Ring, rules: Rules, start: int, desk: Desk, used: Longs) -> tuple[int, int, int]:
-    """(picked, hops, restarts)."""
+def _walk(ring: Ring, rules: Rules, start: int, desk: Desk, used: Longs) -> tuple[int, int, int, int]:
+    """(picked, hops, restarts, again)."""
     whole = (rules.low, rules.high)
     here, scope = start, whole
-    hops, steps, restarts, ruled = 0, 0, 0, 0
+    hops, steps, restarts, ruled, again = 0, 0, 0, 0, 0
     while steps <= rules.ttl and ruled < RULED_OUT_MAX and restarts <= rules.ttl * _STEPS_FACTOR:
         broker = here if ring.owner.size == 0 else int(ring.owner[here]) + 0
         found = _candidates(ring, rules, desk, here, scope, ruled)
@@ -286,7 +297,7 @@ def _walk(ring: Ring, rules: Rules, start: int, desk: Desk, used: Longs) -> tupl
         used[desk.candidates[at, 4]] += 1
         if desk.candidates[at, 1] < 0:
             if ring.values[here] >= 1:
-                return here, hops, restarts
+                return here, hops, restarts, again
             if rules.remember:
                 desk.ruled[ruled, 0], desk.ruled[ruled, 1] = ring.marks[here], ring.marks[here] + 1
                 ruled += 1
@@ -299,4 +310,5 @@ def _walk(ring: Ring, rules: Rules, start: int, desk: Desk, used: Longs) -> tupl
         steps += 1
         if (here if ring.owner.size == 0 else int(ring.owner[here]) + 0) != broker:
             hops += 1
-    return -1, hops, restarts
+            again += restarts > 0
+    return -1, hops, restarts, again

@@ -39,6 +39,19 @@ def test_time_in_pieces_is_time_at_once():
     assert np.array_equal(whole.backward, pieces.backward)
 
 
+def test_nodes_at_different_levels_of_their_sweeps_know_by_the_same_bound_and_later_on_the_whole():
+    """SELECT §3.3: (k+1)²T is the worst case; where all refresh the same level at once, one sweep is enough."""
+    first, turns = Draws(2).random(512) * 60, Draws(3).below(9, 512)
+    together, apart = Ageing(np.zeros(512), first), Ageing(np.zeros(512), first, turns=turns)
+    for model in (together, apart):
+        model.put(100, 1.0)
+        model.run(model.levels * model.interval_s + 60.0)
+    assert together.stale() == 0
+    assert apart.stale() > 0
+    apart.run(apart.bound_s)
+    assert apart.stale() == 0
+
+
 def test_phases_are_uniform_and_each_key_has_its_own():
     layout = Layout.shared([3, 4], [0, 1, 0, 0])
     drawn, _ = phases(layout, 5, 60.0)
@@ -57,6 +70,11 @@ def test_alone_there_is_nothing_to_update():
 def test_misuse_is_said_at_once():
     model = Ageing([1.0, 2.0], [0.0, 59.0])
     model.run(10.0)
-    for wrong in (lambda: model.run(9.0), lambda: Ageing([1.0, 2.0], [0.0]), lambda: Ageing([1.0], [60.0])):
+    for wrong in (
+        lambda: model.run(9.0),
+        lambda: Ageing([1.0, 2.0], [0.0]),
+        lambda: Ageing([1.0], [60.0]),
+        lambda: Ageing([1.0], [0.0], turns=[-1]),
+    ):
         with pytest.raises(Misuse):
             wrong()

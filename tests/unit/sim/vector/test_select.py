@@ -32,7 +32,7 @@ def test_values_that_are_right_lead_straight_to_the_only_one(selection):
 
 
 def test_ourselves_over_no_hop():
-    assert selector([20]).walk(20) == (20, 0, 0)
+    assert selector([20]).walk(20) == (20, 0, 0, 0)
 
 
 @pytest.mark.parametrize("selection", sorted(SELECTIONS))
@@ -51,6 +51,8 @@ def test_all_are_reserved_though_the_values_never_change(remember):
     assert len(set(picked)) == len(picked)
     assert len(picked) >= 12, "stale values may end a search early, not at once"
     assert sum(walk.restarts for walk in walks) > 0
+    assert all((0 if walk.restarts else walk.hops) <= walk.hops - walk.again <= walk.hops for walk in walks)
+    assert all(walk.again == 0 for walk in walks if not walk.restarts)
     assert used.sum() > 16
 
 
