@@ -29,7 +29,7 @@ Rows = Mapping[str, npt.NDArray[Any] | Sequence[Value]]
 Tables = Mapping[str, Table]
 """Summaries by name, as claims and plots read them."""
 
-MEMORY_MB = 200.0
+MEMORY_MB = 350.0
 """A worker with numpy, numba and a model of no size to speak of."""
 
 
