@@ -29,7 +29,8 @@ class Settings(msgspec.Struct, frozen=True):
     update_interval_s: float | None = 60.0
     """T of Suzaku: one level of the finger table is refreshed each T (SELECT §3.3)."""
     aggregate_levels: int = 64
-    """Values travel for levels below this: a query over Nr nodes never uses level log2 Nr or above (overlay §4)."""
+    """Values travel for levels below this. A query over Nr nodes uses forward levels below log2 Nr and backward ones up to it,
+    as BFT[i] stands for half as many nodes as FFT[i]: log2 Nr + 1 is enough (overlay §4)."""
     aggregate_labels: tuple[str, ...] | None = None
     """The labels whose values travel: those that queries use; None: all that are announced (overlay §4)."""
     query_timeout_s: float = 30.0
