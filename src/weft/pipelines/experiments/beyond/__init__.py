@@ -5,6 +5,7 @@ Out: rows; claims about them.
 Never: Spark.
 """
 
+from weft.pipelines.experiments.beyond import cluster_first, split
 from weft.pipelines.experiments.experiment import Experiment
 
-EXPERIMENTS: tuple[Experiment, ...] = ()
+EXPERIMENTS: tuple[Experiment, ...] = (cluster_first.EXPERIMENT, split.EXPERIMENT)
