@@ -11,6 +11,7 @@ Glossary
     baselines   names the group protocols that experiments compare with, over substrates that start whole
     schedule    everything drawn from one seed: brokers, churn, queries, faults; and what must hold during and after
     campaign    many schedules, and what they came to; ``report`` writes it down
+    ofgate      SAPS's EITHER and BOTH around an OFGate that counts; ``turnover`` lets a topic's members come and go around it
     explore     every order of messages, for rings of up to four brokers
     invariants  what must be true of a ring, I1 to I5; ``convergence``: of the tables
     whole       rings that start converged

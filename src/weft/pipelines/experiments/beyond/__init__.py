@@ -5,7 +5,15 @@ Out: rows; claims about them.
 Never: Spark.
 """
 
-from weft.pipelines.experiments.beyond import anycast
+from weft.pipelines.experiments.beyond import (
+    anycast,
+    cluster_first,
+    split,
+)
 from weft.pipelines.experiments.experiment import Experiment
 
-EXPERIMENTS: tuple[Experiment, ...] = (anycast.EXPERIMENT,)
+EXPERIMENTS: tuple[Experiment, ...] = (
+    cluster_first.EXPERIMENT,
+    split.EXPERIMENT,
+    anycast.EXPERIMENT,
+)
