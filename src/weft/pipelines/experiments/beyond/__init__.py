@@ -5,6 +5,10 @@ Out: rows; claims about them.
 Never: Spark.
 """
 
+from weft.pipelines.experiments.beyond import scale, suspend_trace
 from weft.pipelines.experiments.experiment import Experiment
 
-EXPERIMENTS: tuple[Experiment, ...] = ()
+EXPERIMENTS: tuple[Experiment, ...] = (
+    scale.EXPERIMENT,
+    suspend_trace.EXPERIMENT,
+)
