@@ -106,7 +106,7 @@ def _draw_intervals(figure: Any, tables: Tables) -> None:
     left.set_yscale("log")
     left.set_xlabel("seconds between publications")
     left.set_ylabel("messages a day, all topics")
-    left.legend()
+    figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=3)
     for method in METHODS:
         right.plot(np.arange(24), _hours(tables, method) / _traces(tables), marker="o", label=method)
     right.set_xlabel("hour of the day")

@@ -103,9 +103,10 @@ def _draw(figure: Any, tables: Tables) -> None:
                 here.plot(rows[name], rows[column], marker="o", markersize=3, label=method)
             here.set_xscale("log", base=2)
             here.set_yscale("log")
+            here.tick_params(which="minor", labelleft=False)
             here.set_xlabel(NAMES[name])
         axes[down][0].set_ylabel(label)
-    axes[0][0].legend(fontsize="x-small")
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
 
 
 NAMES = {"nodes": "nodes", "members": "members of a topic", "rounds": "topics of a node", "dims": "dimensions"}
