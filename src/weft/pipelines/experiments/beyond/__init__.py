@@ -8,12 +8,16 @@ Never: Spark.
 from weft.pipelines.experiments.beyond import (
     anycast,
     cluster_first,
+    scale,
     split,
+    suspend_trace,
 )
 from weft.pipelines.experiments.experiment import Experiment
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     cluster_first.EXPERIMENT,
     split.EXPERIMENT,
+    scale.EXPERIMENT,
+    suspend_trace.EXPERIMENT,
     anycast.EXPERIMENT,
 )
