@@ -5,6 +5,7 @@ Out: rows; claims about them.
 Never: Spark.
 """
 
+from weft.pipelines.experiments.beyond.rerename import RERENAME
 from weft.pipelines.experiments.experiment import Experiment
 
-EXPERIMENTS: tuple[Experiment, ...] = ()
+EXPERIMENTS: tuple[Experiment, ...] = (RERENAME,)

@@ -35,7 +35,7 @@ def grid(scale: Scale) -> Sequence[Point]:
 
 def memory_mb(point: Point) -> float:
     """A worker, and some twenty matrices of patterns × corners of 4 or 8 bytes."""
-    return 220 + 20 * 100 * 8 * (1 << int(point["dimension"])) / 1e6
+    return 280 + 20 * 100 * 8 * (1 << int(point["dimension"])) / 1e6
 
 
 def at(name: str, n: int, k: int | None = None, variant: str = "corrected") -> Callable[[Tables], float]:
