@@ -36,6 +36,22 @@ class Events:
         return self.up + self.across + self.down
 
 
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """The same messages, and deliveries counted over all who want the event: ``reached`` once each, ``handed`` every time."""
+
+    up: Longs
+    across: Longs
+    down: Longs
+    wanted: Longs
+    reached: Longs
+    handed: Longs
+
+    @property
+    def messages(self) -> Longs:
+        return self.up + self.across + self.down
+
+
 class Shg:
     """All corners of dimension ``n``, ``k`` low bits; ``variant`` as in ``overlay/shg/machine``."""
 
@@ -82,6 +98,30 @@ class Shg:
             else self._events(sources, tops, wanted, passing)
         )
 
+    def bill(self, own: Bools, matching: Bools, kinds: npt.ArrayLike, publishers: npt.ArrayLike) -> Bill:
+        """What events cost that are of few kinds: event e satisfies ``matching[kinds[e]]``. The sums of ``events``, cheaper."""
+        of, sources = np.asarray(kinds, np.int64), np.asarray(publishers, np.int64)
+        if matching.shape[1] != own.shape[0] or own.shape[1] != 1 << self.n or of.shape != sources.shape:
+            raise Misuse("matrices that do not fit: own is patterns × corners, matching kinds × patterns")
+        wanted = _any(matching, own)
+        passing = _any(matching, self.installed(own)) & ~self.dominates
+        up, each = self.distance[sources], wanted.sum(axis=1)
+        if not self.literal:
+            across = np.full(sources.size, (1 << (self.n - self.k + 1)) - 1, np.int64)
+            return Bill(up, across, passing.sum(axis=1)[of], *(each[of],) * 3)
+        starts, at = np.unique(self.top[sources], return_inverse=True)
+        sent, served = self._servings(starts)
+        times = served[:, self.top]
+        handed = times + np.where(self.dominates, 0, served)
+        return Bill(
+            up,
+            sent[at],
+            _product(passing, times)[of, at],
+            each[of],
+            _product(wanted, handed > 0)[of, at],
+            _product(wanted, handed)[of, at],
+        )
+
     def _events(self, sources: Longs, tops: Longs, wanted: Bools, passing: Bools) -> Events:
         up = self.distance[sources]
         places = np.array([geometry.place(int(top), self.n, self.k) for top in self.top], np.int64)
@@ -91,16 +131,9 @@ class Shg:
         return Events(up, across, passing.sum(axis=1), wanted.astype(np.int32), hops.astype(np.int32))
 
     def _literally(self, sources: Longs, tops: Longs, wanted: Bools, passing: Bools) -> Events:
-        """Servings of each dominating node: at the source's own, once at first and once whenever it is its own target."""
-        served = np.zeros(wanted.shape, np.int64)
-        across = np.empty(sources.size, np.int64)
-        for top in np.unique(tops):
-            targets = np.array(geometry.literal_targets(int(top), self.n, self.k), np.int64)
-            rows = tops == top
-            servings = np.bincount(targets, minlength=1 << self.n)
-            across[rows] = targets.size - servings[top]
-            servings[top] += 1
-            served[rows] = servings
+        starts, at = np.unique(tops, return_inverse=True)
+        sent, each = self._servings(starts)
+        across, served = sent[at], each[at]
         times = served[:, self.top]
         direct = np.where(self.dominates, 0, served)  # a full node that is a target is handed the event itself, too
         up = self.distance[sources]
@@ -111,6 +144,22 @@ class Shg:
         hops = np.where(handed > 0, np.minimum(by_top, by_self), -1)
         down = (passing * times).sum(axis=1)
         return Events(up, across, down, handed.astype(np.int32), hops.astype(np.int32))
+
+    def _servings(self, starts: Longs) -> tuple[Longs, Longs]:
+        """Messages from each dominating node of ``starts``; how often each corner is then served, itself once at first."""
+        sent = np.empty(starts.size, np.int64)
+        served = np.zeros((starts.size, 1 << self.n), np.int64)
+        for row, top in enumerate(starts.tolist()):
+            targets = geometry.literal_targets(top, self.n, self.k)
+            served[row] = np.bincount(targets, minlength=1 << self.n)
+            sent[row] = len(targets) - served[row, top]
+            served[row, top] += 1
+        return sent, served
+
+
+def _product(of: Bools, weights: npt.NDArray[np.integer | np.bool_]) -> Longs:
+    """[kind, start]: the weights of all corners that a kind is ``of``; exact, as they are far below 2**53."""
+    return np.asarray(of.astype(np.float64) @ weights.astype(np.float64).T, np.int64)
 
 
 def _any(matching: Bools, table: Bools) -> Bools:

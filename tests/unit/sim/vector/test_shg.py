@@ -51,3 +51,20 @@ def test_what_cannot_be_is_refused():
             Shg(*arguments)
     with pytest.raises(Misuse, match="do not fit"):
         Shg(3, 2).events(np.zeros((2, 8), np.bool_), np.zeros((1, 3), np.bool_), [0])
+    with pytest.raises(Misuse, match="do not fit"):
+        Shg(3, 2).bill(np.zeros((2, 8), np.bool_), np.zeros((1, 3), np.bool_), [0], [0])
+
+
+@pytest.mark.parametrize("variant", ["corrected", "literal"])
+@pytest.mark.parametrize(("n", "k"), [(5, 3), (8, 4), (9, 5)])
+def test_a_bill_has_the_sums_of_the_events(n, k, variant):
+    rng, model = np.random.Generator(np.random.PCG64(n)), Shg(n, k, variant)
+    own, matching = rng.random((40, 1 << n)) < 0.01, rng.random((10, 40)) < 0.25
+    kinds, publishers = rng.integers(0, 10, 200), rng.integers(0, 1 << n, 200)
+    events, bill = model.events(own, matching[kinds], publishers), model.bill(own, matching, kinds, publishers)
+    for one, other in ((bill.up, events.up), (bill.across, events.across), (bill.down, events.down)):
+        assert np.array_equal(one, other)
+    assert np.array_equal(bill.messages, events.messages)
+    assert np.array_equal(bill.handed, events.served.sum(axis=1))
+    assert np.array_equal(bill.reached, (events.served > 0).sum(axis=1))
+    assert np.array_equal(bill.wanted, ((matching[kinds].astype(int) @ own) > 0).sum(axis=1))

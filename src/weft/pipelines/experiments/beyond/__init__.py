@@ -8,6 +8,7 @@ Never: Spark.
 from weft.pipelines.experiments.beyond import (
     anycast,
     cluster_first,
+    rerename,
     scale,
     split,
     suspend_trace,
@@ -20,4 +21,5 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     scale.EXPERIMENT,
     suspend_trace.EXPERIMENT,
     anycast.EXPERIMENT,
+    rerename.EXPERIMENT,
 )
