@@ -1,5 +1,6 @@
 """Results to verdicts: the tables of an experiment, and what its runs have cost."""
 
+import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  as all of Spark's own documentation has it
 
@@ -12,6 +13,14 @@ from weft.pipelines.transforms.rows import costs, rows
 from weft.pipelines.transforms.statistics import summarise
 
 
+def table(found: pa.Table) -> Table:
+    """An interval of one run is null, and then NaN."""
+    floats = {name for name in found.column_names if pa.types.is_floating(found.schema.field(name).type)}
+    return Table(
+        {name: found[name].to_numpy() if name in floats else found[name].to_pylist() for name in found.column_names}
+    )
+
+
 def judge(spark: SparkSession, experiment: Experiment, scale: Scale, results: Results) -> Judged:
     """What is there of ``scale``; only what is aggregated leaves Spark."""
     wanted = planned(spark, experiment, scale).select("key")
@@ -19,8 +28,7 @@ def judge(spark: SparkSession, experiment: Experiment, scale: Scale, results: Re
     found = rows(runs)
     try:
         tables = {
-            name: Table(found.transform(summarise(summary)).toArrow().to_pydict())
-            for name, summary in experiment.summaries.items()
+            name: table(found.transform(summarise(summary)).toArrow()) for name, summary in experiment.summaries.items()
         }
         cost = costs(runs).collect()[0]
     finally:

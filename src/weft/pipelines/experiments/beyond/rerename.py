@@ -61,7 +61,7 @@ def _alone(what: str, name: str, method: str, unit: str = "", why: str = OWN) ->
     return Claim(what=what, source="own", paper=None, ours=mean(name, method), unit=unit, why=why)
 
 
-RERENAME = Experiment(
+EXPERIMENT = Experiment(
     name="beyond-rerename",
     paper="beyond",
     title="Renaming for second and later migrations",

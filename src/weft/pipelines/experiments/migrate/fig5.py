@@ -52,7 +52,7 @@ def draw(figure: Any, tables: Tables) -> None:
     axes.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
 
 
-FIG5 = Experiment(
+EXPERIMENT = Experiment(
     name="migrate-fig5",
     paper="MIGRATE",
     title="Hops per publish in each phase, EITHER and BOTH (figure 5, table 2)",

@@ -65,7 +65,7 @@ def draw(figure: Any, tables: Tables) -> None:
     axes.legend(fontsize="small")
 
 
-FIG8 = Experiment(
+EXPERIMENT = Experiment(
     name="migrate-fig8",
     paper="MIGRATE",
     title="Time that a migration takes (figure 8)",

@@ -76,7 +76,7 @@ def draw(figure: Any, tables: Tables) -> None:
     axes.legend()
 
 
-FIG9 = Experiment(
+EXPERIMENT = Experiment(
     name="migrate-fig9",
     paper="MIGRATE",
     title="Hops per publish while members move (figure 9, tables 3 and 4)",

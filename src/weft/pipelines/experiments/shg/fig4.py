@@ -47,7 +47,7 @@ def _longest_routed(tables: Tables) -> float:
     return min(at(f"hops_{mapping}_routed", 10)(tables) for mapping in MAPPINGS) / at("hops", 10)(tables)
 
 
-FIG4 = Experiment(
+EXPERIMENT = Experiment(
     name="shg-fig4",
     paper="SHG",
     title="Traffic of events relative to Scribe (figure 4)",

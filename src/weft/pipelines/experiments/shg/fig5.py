@@ -38,7 +38,7 @@ def _entries(tables: Tables) -> float:
     return min(at(f"entries_{mapping}", 10)(tables) for mapping in MAPPINGS) / at("entries", 10)(tables)
 
 
-FIG5 = Experiment(
+EXPERIMENT = Experiment(
     name="shg-fig5",
     paper="SHG",
     title="Traffic of subscriptions relative to Scribe (figure 5)",

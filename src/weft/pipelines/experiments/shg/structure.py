@@ -52,7 +52,7 @@ def draw_counts(figure: Any, tables: Tables) -> None:
     axes.legend()
 
 
-STRUCTURE = Experiment(
+EXPERIMENT = Experiment(
     name="shg-structure",
     paper="SHG",
     title="Partitions, dominating nodes, and the ways of events (figures 2 and 3)",
