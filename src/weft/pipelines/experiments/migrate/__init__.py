@@ -6,8 +6,6 @@ Never: Spark; a word about real time that the simulation cannot know.
 """
 
 from weft.pipelines.experiments.experiment import Experiment
-from weft.pipelines.experiments.migrate.fig5 import FIG5
-from weft.pipelines.experiments.migrate.fig8 import FIG8
-from weft.pipelines.experiments.migrate.fig9 import FIG9
+from weft.pipelines.experiments.migrate import fig5, fig8, fig9
 
-EXPERIMENTS: tuple[Experiment, ...] = (FIG5, FIG8, FIG9)
+EXPERIMENTS: tuple[Experiment, ...] = (fig5.EXPERIMENT, fig8.EXPERIMENT, fig9.EXPERIMENT)

@@ -6,8 +6,6 @@ Never: Spark.
 """
 
 from weft.pipelines.experiments.experiment import Experiment
-from weft.pipelines.experiments.shg.fig4 import FIG4
-from weft.pipelines.experiments.shg.fig5 import FIG5
-from weft.pipelines.experiments.shg.structure import STRUCTURE
+from weft.pipelines.experiments.shg import fig4, fig5, structure
 
-EXPERIMENTS: tuple[Experiment, ...] = (STRUCTURE, FIG4, FIG5)
+EXPERIMENTS: tuple[Experiment, ...] = (structure.EXPERIMENT, fig4.EXPERIMENT, fig5.EXPERIMENT)

@@ -2,12 +2,12 @@
 
 from tried import drawn, tried
 from weft.pipelines.experiments.claims import ABSENT, FAILS
-from weft.pipelines.experiments.migrate.fig8 import FIG8
+from weft.pipelines.experiments.migrate.fig8 import EXPERIMENT
 
 
 def test_verdicts_and_plot():
-    tables = tried(FIG8)
-    verdicts = [claim.judge(tables) for claim in FIG8.claims]
+    tables = tried(EXPERIMENT)
+    verdicts = [claim.judge(tables) for claim in EXPERIMENT.claims]
     assert ABSENT not in {verdict.verdict for verdict in verdicts}
     assert all(verdict.why for verdict in verdicts if verdict.verdict == FAILS)
-    assert len(drawn(FIG8, tables)) == 1
+    assert len(drawn(EXPERIMENT, tables)) == 1

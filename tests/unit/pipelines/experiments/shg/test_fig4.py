@@ -2,14 +2,14 @@
 
 from tried import drawn, tried
 from weft.pipelines.experiments.claims import ABSENT, ALONE, FAILS, HOLDS
-from weft.pipelines.experiments.shg.fig4 import FIG4
+from weft.pipelines.experiments.shg.fig4 import EXPERIMENT
 
 
 def test_verdicts_and_plots():
-    tables = tried(FIG4, repeats=2)
-    verdicts = [claim.judge(tables) for claim in FIG4.claims]
+    tables = tried(EXPERIMENT, repeats=2)
+    verdicts = [claim.judge(tables) for claim in EXPERIMENT.claims]
     assert {verdict.verdict for verdict in verdicts} <= {ALONE, HOLDS, FAILS, ABSENT}
     assert {ALONE, HOLDS, ABSENT} <= {verdict.verdict for verdict in verdicts}
     for verdict in verdicts:
         assert ("1,024 nodes" in verdict.what) <= (verdict.verdict == ABSENT) or "by that at 64" in verdict.what
-    assert len(drawn(FIG4, tables)) == 2
+    assert len(drawn(EXPERIMENT, tables)) == 2

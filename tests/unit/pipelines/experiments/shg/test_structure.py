@@ -3,15 +3,15 @@
 from tried import drawn, tried
 from weft.pipelines.experiments.claims import AGREES, FAILS, HOLDS
 from weft.pipelines.experiments.experiment import Scale
-from weft.pipelines.experiments.shg.structure import STRUCTURE, grid
+from weft.pipelines.experiments.shg.structure import EXPERIMENT, grid
 
 
 def test_verdicts_and_plot():
-    tables = tried(STRUCTURE)
-    verdicts = [claim.judge(tables) for claim in STRUCTURE.claims]
+    tables = tried(EXPERIMENT)
+    verdicts = [claim.judge(tables) for claim in EXPERIMENT.claims]
     assert {verdict.verdict for verdict in verdicts} == {AGREES, HOLDS, FAILS}
     assert all(verdict.why for verdict in verdicts if verdict.verdict == FAILS)
-    (figure,) = drawn(STRUCTURE, tables)
+    (figure,) = drawn(EXPERIMENT, tables)
     assert len(figure.axes) == 1
 
 
