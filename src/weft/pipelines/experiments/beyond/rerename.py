@@ -96,8 +96,8 @@ EXPERIMENT = Experiment(
                 (mean("messages", "rename")(tables) - mean("telling", "rename")(tables))
                 / (mean("messages", "rename", 1)(tables) - mean("telling", "rename", 1)(tables))
             ),
-            why="The paper expects later rounds to need more, as PeerIDs have changed; with ranks only the tables to be told of "
-            "grow, like the logarithm of the members.",
+            why="The paper expects later rounds to need more, as PeerIDs have changed; with ranks only the tables to be told "
+            "of grow, like the logarithm of the members.",
         ),
         _alone("Time of the sixth round, rejoin", "time_ms", "rejoin", "ms"),
         _alone("Time of the sixth round, rename", "time_ms", "rename", "ms"),
