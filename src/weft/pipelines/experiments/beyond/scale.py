@@ -20,7 +20,8 @@ NODES: Mapping[Scale, tuple[int, ...]] = {
     Scale.HUGE: (30_000_000, 10_000_000, 1_000_000, 100_000),
 }
 SOURCE = "RELAY §6.2, fig. 10"
-MB_A_NODE = 0.00042
+MB_A_NODE = 0.0003
+"""Links, what it takes to make them, and Scribe's room."""
 
 
 def _sizes(tables: Tables) -> list[int]:
@@ -68,7 +69,7 @@ def _draw(figure: Any, tables: Tables) -> None:
             curve(axes, tables["lengths"].where(method=method, pattern=pattern), "nodes", "hops", GREEK[pattern])
         axes.set_xscale("log")
         axes.set_xlabel(f"nodes, {title}")
-        axes.set_ylim(bottom=0)
+    left.set_ylim(bottom=0)
     left.set_ylabel("mean path length [hops]")
     right.legend(title="pattern", ncols=2, loc="lower right")
 

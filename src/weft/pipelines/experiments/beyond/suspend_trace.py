@@ -162,7 +162,7 @@ EXPERIMENT = Experiment(
         "bands": Total(by=(*BY, "band"), of=OF),
     },
     per_task=9,
-    memory_mb=lambda point: 300.0 + int(point["topics"]) * float(point["load"]) * 0.03,
+    memory_mb=lambda point: 300.0 + int(point["topics"]) * (0.05 + 0.03 * float(point["load"])),
     claims=(
         *(_saves(ALWAYS, load) for load in LOADS),
         *(_saves(SCRIBE, load) for load in LOADS),

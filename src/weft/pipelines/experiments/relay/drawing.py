@@ -18,9 +18,9 @@ def curve(axes: Any, table: Table, x: str, y: str, label: str, **style: Any) -> 
     axes.fill_between(rows[x], rows[f"{y}_low"].astype(float), rows[f"{y}_high"].astype(float), alpha=BAND)
 
 
-def published(axes: Any, y: float, text: str) -> None:
-    """A level that the paper prints."""
-    axes.axhline(y, linestyle="--", color="black", linewidth=1, label=f"paper: {text}")
+def published(axes: Any, y: float, text: str) -> Any:
+    """A level that the paper prints; the line, for a legend of its own."""
+    return axes.axhline(y, linestyle="--", color="black", linewidth=1, label=f"paper: {text}")
 
 
 def steps(axes: Any, table: Table, label: str) -> None:

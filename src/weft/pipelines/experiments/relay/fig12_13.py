@@ -132,7 +132,7 @@ EXPERIMENT = Experiment(
         "nodes": Mean(by=("method", "role", "node"), of=("own", "forwarded"), where="shown AND seed = 0"),
     },
     per_task=3,
-    memory_mb=lambda point: 330.0,
+    memory_mb=lambda point: 450.0,
     claims=(
         Claim(
             what="proposed, publishers: coefficient of correlation, the least of the overlays",
