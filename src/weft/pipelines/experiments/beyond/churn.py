@@ -176,7 +176,7 @@ CLAIMS = [
     ),
 ]
 
-CHURN = Experiment(
+EXPERIMENT = Experiment(
     name="beyond-churn",
     paper="beyond",
     title="Members that come and go",
@@ -221,5 +221,3 @@ CHURN = Experiment(
     plots=PLOTS,
     memory_mb=_memory_mb,
 )
-
-EXPERIMENTS = (CHURN,)

@@ -3,13 +3,11 @@
 import numpy as np
 
 from weft.overlay.settings import Settings
-from weft.pipelines.experiments.beyond.churn import EXPERIMENTS
+from weft.pipelines.experiments.beyond.churn import EXPERIMENT as CHURN
 from weft.pipelines.experiments.beyond.churned import terms_of
 from weft.pipelines.experiments.claims import AGREES, DIFFERS, FAILS, HOLDS
 from weft.pipelines.experiments.experiment import Scale
 from weft.pipelines.experiments.table import Table
-
-(CHURN,) = EXPERIMENTS
 
 
 def test_beyond_the_papers_scale_settings_are_the_defaults():
