@@ -90,7 +90,8 @@ class NeighbourChanged(Event, frozen=True, gc=False):
 class Found(Event, frozen=True, gc=False):
     """The answer to ``lookup``: ``at`` has the greatest key not above the one asked for, ``right`` follows it.
 
-    ``at`` is None when nothing answered in time.
+    ``at`` is None when nothing answered in time. If ``right`` is not above the key, it is a dead node, over
+    which the ring was not mended in time: there may be others beyond it.
     """
 
     request: int

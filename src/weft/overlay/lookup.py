@@ -3,6 +3,9 @@
 A Seek is handed from broker to broker, each time to the contact nearest below the key, and whoever has that node itself
 answers the asker directly. The first try is bare: converged tables make it ``ceil(log2 n) − 1`` hops at most. If no answer
 comes in time the next tries are careful: each hop is acknowledged, and a hop that fails is routed around.
+
+Whoever is left of a node that has died may know nobody beyond it, and answers for all up to where the ring goes on: that is
+what joins and repairs want to hear. Who wants to be ``sure`` asks again, and takes it only when all tries are spent.
 """
 
 from collections.abc import Callable
@@ -17,12 +20,14 @@ from weft.core.machine import Handlers, Message, Outbox, TimerHandlers
 from weft.overlay.api import Ref
 from weft.overlay.contacts import Contacts
 from weft.overlay.hops import Hops
-from weft.overlay.keys import Key
+from weft.overlay.keys import Key, between
 from weft.overlay.local import Local
 from weft.overlay.settings import Settings
 
 DOUBLES_FROM = 8
 """Hops after which a Seek is suspected of going round; a shorter way is not worth remembering."""
+HOLES_MAX = 5
+"""Answers from the edge of a hole before one is taken: with the default retry_wait_s after 31 s, well past a repair."""
 SEEN_MAX = 1_024
 """Hops of suspected Seeks that are remembered."""
 
@@ -70,6 +75,9 @@ class _Pending(msgspec.Struct):
     purpose: Any
     via: NodeId | None
     tries: int
+    sure: bool
+    holes: int = 0
+    """How often the answer was the last before a hole in the ring."""
 
 
 Asker = Callable[[float, Any, Found, Outbox], None]
@@ -105,10 +113,10 @@ class Lookup:
         self.timers: TimerHandlers = {SeekDue: self.on_seek_due}
         hops.lost[Seek] = self.on_seek_lost
 
-    def ask(self, now: float, key: Key, purpose: Any, via: NodeId | None, out: Outbox) -> int:
+    def ask(self, now: float, key: Key, purpose: Any, via: NodeId | None, out: Outbox, sure: bool = False) -> int:
         """Find ``key``'s place, from broker ``via``, or by our own tables if that is None."""
         request = self._local.next_request()
-        self._pending[request] = _Pending(key, purpose, via, 1)
+        self._pending[request] = _Pending(key, purpose, via, 1, sure)
         if len(self._pending) > PENDING_MAX:
             self._local.count("lookup.refused", out)
             self._finish(now, request, Found(None, None, 0), out)
@@ -190,9 +198,21 @@ class Lookup:
     def on_sought(self, now: float, source: NodeId, message: Sought, out: Outbox) -> None:
         if not 0 <= message.hops <= TTL_HOPS:
             raise Violation("hop count out of bounds")
-        if message.request not in self._pending:
+        pending = self._pending.get(message.request)
+        if pending is None:
             self._local.count("lookup.late", out, message.request)
             return
+        at, key = message.at.key, pending.key
+        if pending.sure and key != at and not between(at, key, message.right.key):
+            self._local.count(
+                "lookup.hole", out, message.right
+            )  # it is not above the key: it has died, or somebody came
+            pending.holes += 1
+            if pending.holes <= HOLES_MAX:
+                pending.tries = 1
+                wait = self._settings.retry_wait_s * (1 << pending.holes)
+                self._local.timers.set(SeekDue(message.request), now + wait)
+                return
         self._finish(now, message.request, Found(message.at, message.right, message.hops), out)
 
     def on_gone(self, now: float, source: NodeId, message: Gone, out: Outbox) -> None:

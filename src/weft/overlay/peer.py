@@ -168,7 +168,7 @@ class Peer:
         if not self.contacts.own:
             raise Misuse("lookup before any key has joined")
         number = self.local.next_request()
-        self.lookups.ask(now, key, ForCaller(number, key), None, out)
+        self.lookups.ask(now, key, ForCaller(number, key), None, out, sure=True)
         return number
 
     def multicast(self, now: float, query: Query, out: Outbox) -> int:

@@ -28,15 +28,16 @@ def whole_suzaku(keys: Mapping[NodeId, Sequence[Key]], settings: Settings, seed:
         key=lambda ref: ref.key,
     )
     count = len(refs)
+    steps = range(1, min(LEFT_NEIGHBOURS_MAX, count - 1) + 1)
+    backed = [(ref, tuple(refs[(place - step) % count] for step in steps)) for place, ref in enumerate(refs)]
     levels = range(top_level(count) + 1)
-    for place, me in enumerate(refs):
+    for place, (me, lefts) in enumerate(backed):
         peer = peers[me.node]
-        lefts = tuple(refs[(place - step) % count] for step in range(1, min(LEFT_NEIGHBOURS_MAX, count - 1) + 1))
         peer.fingers.preset(
             0.0,
             me,
-            [refs[(place + 2**level) % count] for level in levels],
-            [refs[(place - 2**level) % count] for level in levels],
+            [backed[(place + 2**level) % count] for level in levels],
+            [backed[(place - 2**level) % count] for level in levels],
         )
         link = Link(me, 0, Status.IN, left=refs[place - 1], right=refs[(place + 1) % count], lefts=lefts)
         peer.ring.adopt(0.0, link, Outbox())

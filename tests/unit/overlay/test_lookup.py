@@ -2,7 +2,7 @@
 
 import pytest
 
-from rings import BARE, Flight, Net, grown, key, ref, whole
+from rings import BARE, PINGING, Flight, Net, grown, key, ref, whole
 from weft.core.ids import NodeId
 from weft.core.limits import TTL_HOPS
 from weft.core.machine import Outbox, Trace
@@ -227,3 +227,26 @@ def test_a_short_seek_may_come_twice() -> None:
     net = whole(8)
     seek = Seek(number_key(85, NodeId(1)), 77, NodeId(3), DOUBLES_FROM - 1, False, None)
     assert [len(net.give(3, 1, seek)) for _ in range(2)] == [1, 1]
+
+
+def test_who_is_left_of_a_dead_node_does_not_answer_for_those_beyond_it():
+    """Found by the churn experiment: 3 knows nobody beyond 4, which has crashed, and 5 is sought."""
+    net = grown(range(1, 9), settings=PINGING)
+    net.settle()
+    net.crash(4)
+    request = net.do(2, lambda peer, now, out: peer.lookup(now, key(5), out))
+    net.run(PINGING.request_timeout_s + PINGING.hop_timeout_s * PINGING.hop_tries)
+    assert net.count("lookup.hole") == 1, "3 had to answer: joins and repairs ask for just this border"
+    assert net.heard(Found, 2) == []
+    net.run(30.0)
+    (found,) = net.heard(Found, 2)
+    assert (found.request, found.at, found.right) == (request, ref(5), ref(6)), "the ring has been mended"
+
+
+def test_a_hole_that_stays_can_be_told_from_the_answer():
+    net = grown(range(1, 9))
+    net.crash(4)
+    net.do(2, lambda peer, now, out: peer.lookup(now, key(5), out))
+    net.run(60.0)
+    (found,) = net.heard(Found, 2)
+    assert (found.at, found.right) == (ref(3), ref(4)), "there may be others between 4 and what is sought"

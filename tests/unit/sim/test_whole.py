@@ -37,6 +37,19 @@ def test_it_is_what_joins_produce(count):
     assert tables(ready) == tables(joined)
 
 
+def test_fingers_have_the_backups_and_the_pointers_that_updates_would_have_told():
+    joined = grown(range(1, 10), Suzaku, QUICK)
+    joined.run(300.0)
+    ready = Net(Suzaku)
+    ready.peers.update(whole_suzaku({NodeId(b): [key(b)] for b in range(1, 10)}, STILL))
+    for broker in ready.peers:
+        mine, theirs = (net.peers[broker].fingers.tables[key(broker)] for net in (ready, joined))
+        assert [[known.key for known in finger.backups] for finger in mine.forward[1:]] == [
+            [known.key for known in finger.backups] for finger in theirs.forward[1:]
+        ]
+        assert {ref.key for ref in mine.reverse} <= {ref.key for ref in theirs.reverse}
+
+
 def test_brokers_with_several_keys_share_one_ring():
     keys = {NodeId(b): [number_key(number, NodeId(b)) for number in range(b, 40, 5)] for b in (1, 2, 3, 4)}
     peers = whole_suzaku(keys, STILL)

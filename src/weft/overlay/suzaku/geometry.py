@@ -26,6 +26,15 @@ def advances(owner: Key, finger: Key, following: Key, forward: bool) -> bool:
     return between(finger, following, owner) if forward else between(owner, following, finger)
 
 
+def stands_in(owner: Key, finger: Key, spare: Key, dead: Key, forward: bool) -> bool:
+    """May ``spare``, left of ``dead``, take its place beyond ``finger``?
+
+    To the right a left neighbour is nearer to the owner: one that is not between the two has passed the owner, and would
+    lie at the far end of the circle.
+    """
+    return between(finger, spare, dead) if forward else advances(owner, finger, spare, forward)
+
+
 def covered_levels(level: int, forward: bool) -> int:
     """How many of a node's forward fingers, from FFT[0], its aggregate for a finger at ``level`` takes in (besides itself).
 

@@ -19,7 +19,7 @@ from weft.overlay.local import Local
 from weft.overlay.lookup import Gone
 from weft.overlay.ring.tables import Link
 from weft.overlay.settings import Settings
-from weft.overlay.suzaku.geometry import advances, covered_levels, zigzag
+from weft.overlay.suzaku.geometry import advances, covered_levels, stands_in, zigzag
 from weft.overlay.suzaku.messages import Replace, Update, UpdateAck, UpdateDue, UpdateLate
 from weft.overlay.suzaku.tables import Asked, Fingers
 from weft.overlay.values import LABELS_MAX, merge, select
@@ -29,6 +29,8 @@ STALE_SWEEPS = 3
 
 Values = Callable[[Key], dict[str, float]]
 LinkOf = Callable[[Key], Link | None]
+Backed = tuple[Ref, tuple[Ref, ...]]
+"""A finger's node, and its left neighbours."""
 
 
 class Upkeep:
@@ -55,12 +57,17 @@ class Upkeep:
         self._neighbours(fingers, link)
         self._go_on(now, fingers, out)
 
-    def preset(self, now: float, me: Ref, forward: Sequence[Ref], backward: Sequence[Ref]) -> None:
-        """Tables as they would have become: for a node about to be adopted by a ring that is whole."""
+    def preset(self, now: float, me: Ref, forward: Sequence[Backed], backward: Sequence[Backed]) -> None:
+        """Tables as they would have become: for a node about to be adopted by a ring that is whole.
+
+        Who is 2**i nodes away has us 2**i nodes away on its other side: those that we point at point here.
+        """
         fingers = self.tables[me.key] = Fingers(me, self._contacts, joining=None)
-        for side, refs in ((True, forward), (False, backward)):
-            for level, ref in enumerate(refs):
-                fingers.put(side, level, ref).heard = now
+        for side, places in ((True, forward), (False, backward)):
+            for level, (ref, backups) in enumerate(places):
+                finger = fingers.put(side, level, ref)
+                finger.heard, finger.backups = now, backups
+                fingers.pointed_by(ref)
 
     def changed(self, now: float, link: Link, out: Outbox) -> None:
         """FFT[0] and BFT[0] are the ring's neighbours."""
@@ -299,8 +306,8 @@ class Upkeep:
             if side[level].ref != ref:
                 continue
             backups = side[level].backups
-            before = side[level - 1].ref.key
-            spare = next((b for b in backups if b != ref and advances(fingers.me.key, before, b.key, forward)), None)
+            me, before = fingers.me.key, side[level - 1].ref.key
+            spare = next((b for b in backups if b != ref and stands_in(me, before, b.key, ref.key, forward)), None)
             if spare is None:
                 fingers.remove(forward, level)
             else:

@@ -5,7 +5,7 @@ from math import ceil, log2
 import pytest
 
 from rings import key
-from weft.overlay.suzaku.geometry import advances, covered_levels, hops_bound, top_level, zigzag
+from weft.overlay.suzaku.geometry import advances, covered_levels, hops_bound, stands_in, top_level, zigzag
 
 
 @pytest.mark.parametrize("nodes", [*range(2, 70), 100, 1000, 1023, 1024, 1025, 1 << 20])
@@ -67,3 +67,22 @@ def test_one_side_goes_on_when_the_other_is_complete():
     assert zigzag(4, None) == (True, 4)
     assert zigzag(5, 4) == (False, 4), "the side that is behind"
     assert zigzag(None, None) is None
+
+
+@pytest.mark.parametrize(
+    ("owner", "finger", "spare", "dead", "forward", "may"),
+    [
+        (1, 2, 4, 5, True, True),
+        (1, 2, 2, 3, True, False),
+        (1, 2, 1, 3, True, False),
+        (1, 2, 9, 3, True, False),  # left of 3 are 2, 1 and 9: that one is all the way round
+        (8, 9, 2, 3, True, True),
+        (8, 9, 7, 2, True, False),
+        (9, 8, 6, 7, False, True),
+        (9, 8, 8, 7, False, False),
+        (2, 1, 8, 9, False, True),
+        (5, 4, 5, 3, False, False),
+    ],
+)
+def test_who_may_stand_in_for_a_dead_finger(owner, finger, spare, dead, forward, may):
+    assert stands_in(key(owner), key(finger), key(spare), key(dead), forward) is may

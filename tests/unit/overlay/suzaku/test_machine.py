@@ -50,6 +50,7 @@ def test_routing_uses_the_tables_of_all_keys_of_the_broker():
 
 def test_a_leave_hands_over_who_points_here():
     net = whole(8)
+    net.peers[5].fingers.tables[key(5)].reverse.clear()
     for source in (1, 4, 6):
         net.peers[5].fingers.tables[key(5)].pointed_by(ref(source))
     net.leave(5)
@@ -65,6 +66,7 @@ def test_a_leave_hands_over_who_points_here():
 
 def test_who_takes_over_is_pointed_at_from_now_on():
     net = whole(8)
+    net.peers[4].fingers.tables[key(4)].reverse.clear()
     net.peers[5].fingers.tables[key(5)].pointed_by(ref(1))
     net.leave(5)
     net.settle()

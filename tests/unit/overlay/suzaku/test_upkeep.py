@@ -357,6 +357,14 @@ def test_a_dead_finger_without_a_usable_backup_is_done_without():
     assert fft(net, 1) == [2, 3, 9]
 
 
+def test_a_dead_finger_two_away_is_not_replaced_by_who_is_left_of_ourselves():
+    """Found by the churn experiment: left of 3 are 2, which is FFT[0], 1 itself, and 16, all the way round."""
+    net = whole(16)
+    assert table(net, 1).forward[1].backups == (ref(2), ref(1), ref(16), ref(15))
+    net.do(1, lambda peer, now, out: peer.fingers.unreachable(now, ref(3), out))
+    assert fft(net, 1) == [2, 5, 9], "and the fingers beyond stay"
+
+
 def test_the_rest_of_the_backups_stay_for_the_next_death():
     net = whole(16)
     table(net, 1).forward[3].backups = (ref(8), ref(7), ref(6))

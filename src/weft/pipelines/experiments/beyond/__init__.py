@@ -7,11 +7,13 @@ Never: Spark.
 
 from weft.pipelines.experiments.beyond import (
     anycast,
+    churn,
     cluster_first,
     rerename,
     scale,
     split,
     suspend_trace,
+    wildcards,
 )
 from weft.pipelines.experiments.experiment import Experiment
 
@@ -22,4 +24,6 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     suspend_trace.EXPERIMENT,
     anycast.EXPERIMENT,
     rerename.EXPERIMENT,
+    churn.EXPERIMENT,
+    wildcards.EXPERIMENT,
 )
