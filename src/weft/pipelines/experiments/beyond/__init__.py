@@ -8,6 +8,7 @@ Never: Spark.
 from weft.pipelines.experiments.beyond import (
     anycast,
     cluster_first,
+    planner,
     rerename,
     scale,
     split,
@@ -22,4 +23,5 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     suspend_trace.EXPERIMENT,
     anycast.EXPERIMENT,
     rerename.EXPERIMENT,
+    planner.EXPERIMENT,
 )
