@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  as all of Spark's own documentation has it
+
+from weft.pipelines.jobs.session import session
 
 ROWS = 24
 FATAL = 12
@@ -63,19 +64,13 @@ def parent(process: int) -> int:
 
 def main() -> None:
     master, environment, folder = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
-    os.environ["PYSPARK_PYTHON"] = "./environment/bin/python"
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    settings = {
-        "spark.archives": f"{environment}#environment",
-        "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version": "2",
-        "spark.ui.enabled": "false",
-        # Nothing starts before both workers have an executor.
+    both = {  # nothing starts before both workers have an executor
         "spark.scheduler.minRegisteredResourcesRatio": "1.0",
         "spark.scheduler.maxRegisteredResourcesWaitingTime": "60s",
         "spark.cores.max": "2",
         "spark.executor.memory": "512m",
     }
-    spark = SparkSession.builder.master(master).config(map=settings).getOrCreate()
+    spark = session(master, name="cluster-job", environment=environment, ui=False, more=both)
     rows = str(folder / "rows")
     try:
         numbers = spark.range(0, ROWS, 1, 2).repartitionById(ROWS, F.col("id").cast("int"))  # a task each

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 pytest.importorskip("pyspark", reason="needs weft[spark]")
+pq = pytest.importorskip("pyarrow.parquet")
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(400)]
 
@@ -52,8 +53,30 @@ def cluster(tmp_path_factory) -> Iterator[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def ran(cluster, packed, tmp_path_factory) -> tuple[list[dict[str, Any]], tuple[int, int, str]]:
-    """The rows, and what was killed meanwhile: a worker's process, its executor's, its name."""
+def swept(cluster, packed, tmp_path_factory) -> Path:
+    """An experiment by the command, while the cluster is whole: the folder of its results."""
+    out = tmp_path_factory.mktemp("swept")
+    words = [
+        "--scale",
+        "small",
+        "--master",
+        cluster["master"],
+        "--environment",
+        str(packed),
+        "--out",
+        str(out),
+        "--json",
+    ]
+    command = [sys.executable, "-c", "from weft.cli.main import main; main()", "experiments", "run", "beyond-planner"]
+    answer = subprocess.run([*command, *words], capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    assert answer.returncode == 0, answer.stderr[-3000:]
+    assert json.loads(answer.stdout)
+    return out
+
+
+@pytest.fixture(scope="module")
+def ran(swept, cluster, packed, tmp_path_factory) -> tuple[list[dict[str, Any]], tuple[int, int, str]]:
+    """The rows, and what was killed meanwhile: a worker's process, its executor's, its name. The cluster is not whole then."""
     folder = tmp_path_factory.mktemp("job")
     words = [sys.executable, JOB, cluster["master"], str(packed), str(folder)]
     job = subprocess.run(words, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
@@ -83,6 +106,15 @@ def test_a_killed_worker_loses_no_row_and_doubles_none(ran, cluster):
     assert not Path(f"/proc/{executor}").exists()
     assert sorted(row["id"] for row in rows) == list(range(24))
     assert {row["worker"] for row in rows if row["id"] == 12} == set(known.values()) - {name}, "done again by the other"
+
+
+def test_an_experiment_runs_on_a_cluster_as_it_does_alone(swept):
+    rows = pq.read_table(swept / "runs").to_pylist()
+    assert len({row["key"] for row in rows}) == len(rows) == 12
+    assert [row["error"] for row in rows] == [None] * 12
+    assert {Path(row["executor"]).name for row in rows} <= {"0", "1"}, (
+        "one of each worker's; the session waits for neither"
+    )
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,9 @@ def test_three_publishes_within_five_seconds():
     slow = crossings(np.full(500, 0.001), 1)
     assert (slow == HORIZON_S).mean() > 0.95
     middle = crossings(np.full(2_000, 0.6), 1)
-    assert np.median(middle) == pytest.approx(2.674 / 0.6, rel=0.05), "the median of the third, which is mostly soon enough"
+    assert np.median(middle) == pytest.approx(2.674 / 0.6, rel=0.05), (
+        "the median of the third, which is mostly soon enough"
+    )
 
 
 @pytest.mark.parametrize("mean", [0.0, 0.3, 5.0, 29.0, 31.0, 400.0])
