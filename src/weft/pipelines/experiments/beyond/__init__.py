@@ -9,6 +9,7 @@ from weft.pipelines.experiments.beyond import (
     anycast,
     churn,
     cluster_first,
+    planner,
     rerename,
     scale,
     split,
@@ -24,6 +25,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     suspend_trace.EXPERIMENT,
     anycast.EXPERIMENT,
     rerename.EXPERIMENT,
+    planner.EXPERIMENT,
     churn.EXPERIMENT,
     wildcards.EXPERIMENT,
 )
