@@ -15,7 +15,7 @@ from weft.pipelines.experiments.summaries import Mean
 from weft.pipelines.experiments.table import Missing
 
 NODES: Mapping[Scale, tuple[int, ...]] = {
-    Scale.SMALL: (20_000, 2_000),
+    Scale.SMALL: (10_000, 2_000),
     Scale.PAPER: (10_000_000, 1_000_000, 100_000),
     Scale.HUGE: (30_000_000, 10_000_000, 1_000_000, 100_000),
 }

@@ -13,15 +13,14 @@ from weft.pipelines.experiments.relay.paths import FROM_ROOT, PATTERNS, PROPOSED
 from weft.pipelines.experiments.summaries import Mean
 from weft.pipelines.experiments.table import Missing, Table
 
-NODES: Mapping[Scale, tuple[int, ...]] = {
-    Scale.SMALL: (1_000, 10_000),
-    Scale.PAPER: (1_000, 10_000, 100_000),
-    Scale.HUGE: (1_000, 10_000, 100_000, 300_000),
+OVERLAYS: Mapping[Scale, Mapping[int, int]] = {
+    Scale.SMALL: {3_000: 1, 1_000: 3},
+    Scale.PAPER: {100_000: 1, 10_000: 4, 1_000: 20},
+    Scale.HUGE: {300_000: 1, 100_000: 1, 10_000: 4, 1_000: 20},
 }
+"""Nodes, and how many overlays are one run: an overlay of 1,000 nodes has one topic of pattern α."""
 MOST = 100_000
 """The paper's largest overlay."""
-OVERLAYS = {1_000: 20, 10_000: 4}
-"""In one run: an overlay of 1,000 nodes has one topic of pattern α."""
 SOURCE = "RELAY §6.2, fig. 10"
 SMALL_TOPICS, LARGE_TOPICS = ("delta", "epsilon", "zeta"), ("alpha", "beta", "gamma")
 A_HOP_ROUNDED = 0.5 / 16
@@ -37,9 +36,9 @@ def memory_mb(point: Point) -> float:
 def grid(scale: Scale) -> Sequence[Point]:
     """The longest runs first."""
     return [
-        {"nodes": nodes, "pattern": pattern, "overlays": OVERLAYS.get(nodes, 1)}
+        {"nodes": nodes, "pattern": pattern, "overlays": overlays}
         for pattern in ("beta", *(pattern for pattern in PATTERNS if pattern != "beta"))
-        for nodes in reversed(NODES[scale])
+        for nodes, overlays in OVERLAYS[scale].items()
     ]
 
 

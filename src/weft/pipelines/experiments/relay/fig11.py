@@ -18,6 +18,8 @@ CLOSE = 0.1
 
 
 def _grid(scale: Scale) -> Sequence[Point]:
+    if scale is Scale.SMALL:
+        return [{"nodes": nodes, "pattern": "alpha", "overlays": 1} for nodes in (10_000, 1_000)]
     return [point for point in fig10.grid(scale) if point["pattern"] == "alpha"]
 
 

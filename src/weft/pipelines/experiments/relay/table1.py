@@ -15,7 +15,7 @@ from weft.pipelines.experiments.table import Missing, Table
 
 BASE: Mapping[str, int] = {"nodes": 4_096, "members": 64, "rounds": 4, "dims": 2}
 SWEEPS: Mapping[Scale, Mapping[str, tuple[int, ...]]] = {
-    Scale.SMALL: {"nodes": (1_024, 4_096), "members": (16, 64, 256), "rounds": (2, 4), "dims": (2, 3)},
+    Scale.SMALL: {"nodes": (1_024, 4_096), "members": (16, 256, 4_096), "rounds": (1, 4), "dims": (1, 2, 4)},
     Scale.PAPER: {
         "nodes": (1_024, 4_096, 16_384, 65_536, 262_144),
         "members": (16, 64, 256, 1_024, 4_096),
