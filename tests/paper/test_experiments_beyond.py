@@ -52,6 +52,18 @@ def test_overlay_2_a_hole_lasts_half_an_interval_and_three_timeouts(churned):
     assert 5 + 6 - 3 < sum(mended) / len(mended) < 5 + 6 + 4, "two of them beside each other take longer"
 
 
+def test_suzaku_tables_keep_their_height_while_members_leave():
+    """Suzaku's fingers after a sweep of churn: they were cut level by level until a lookup walked the ring."""
+    terms = Terms(**{**CHURN, "departure": "leave", "nodes": 256, "warm_s": 90.0}, overlay="suzaku")
+    rows = Turnover(terms, 1).run().rows
+    held, defined = (
+        sum(value for name, kind, _, value in rows if (name, kind) == ("level", of)) for of in ("held", "defined")
+    )
+    hops = values(rows, "lookup hops", "right")
+    assert held / defined > 0.75, "all but the top levels, which a removal takes and a sweep brings back; it was 0.61"
+    assert sum(hops) / len(hops) < 5, "8 levels; 4 when nobody comes or goes"
+
+
 def test_adr_0003_one_exact_multicast_for_each_live_shape():
     """docs/adr/0003: the members of any filter are one range; a prefix scheme asks for each prefix, and some do not match."""
     rows = published({"keys": 2_000, "shapes": 16}, 0)

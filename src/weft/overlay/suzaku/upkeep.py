@@ -93,12 +93,14 @@ class Upkeep:
             self._trim(fingers, forward)
 
     def _trim(self, fingers: Fingers, forward: bool) -> None:
-        """Drop the fingers that no longer lie beyond their predecessors."""
+        """Take out the fingers that no longer lie beyond their predecessors; those farther on are as good as they were."""
         side = fingers.side(forward)
-        for level in range(1, len(side)):
-            if not advances(fingers.me.key, side[level - 1].ref.key, side[level].ref.key, forward):
-                fingers.cut(forward, level)
-                return
+        level = 1
+        while level < len(side):
+            if advances(fingers.me.key, side[level - 1].ref.key, side[level].ref.key, forward):
+                level += 1
+            else:
+                fingers.remove(forward, level)
 
     def stop(self, key: Key) -> None:
         """The node is out of the ring."""
@@ -150,10 +152,12 @@ class Upkeep:
     def _expire(self, now: float, fingers: Fingers, interval_s: float) -> None:
         """Backward fingers are refreshed by those they point at, once a sweep; who has stopped does not point here."""
         patience = STALE_SWEEPS * (len(fingers.forward) + 1) * interval_s
-        for level in range(1, len(fingers.backward)):
+        level = 1
+        while level < len(fingers.backward):
             if now - fingers.backward[level].heard > patience:
-                fingers.cut(False, level)
-                return
+                fingers.remove(False, level)
+            else:
+                level += 1
 
     def _ask(self, now: float, fingers: Fingers, ref: Ref, level: int, forward: bool, out: Outbox) -> None:
         asked = Asked(self._local.next_request(), ref, level, forward)
@@ -249,15 +253,15 @@ class Upkeep:
         self._trim(fingers, asked.forward)
 
     def _next(self, now: float, fingers: Fingers, asked: Asked, following: Ref | None, out: Outbox) -> None:
-        me = fingers.me.key
-        usable = following is not None and advances(me, asked.ref.key, following.key, asked.forward)
+        """Our table ends where that of the node asked comes round to us. A table that ends before says nothing of ours."""
         level = asked.level + 1
-        if not usable or level >= LEVELS_MAX:
+        ends = following is not None and not advances(fingers.me.key, asked.ref.key, following.key, asked.forward)
+        if ends or level >= LEVELS_MAX:
             following = None
             fingers.cut(asked.forward, level)
         if fingers.joining is None:
             fingers.following = following
-            fingers.cursor = level if following is not None else 0
+            fingers.cursor = level if following is not None or level < len(fingers.forward) else 0
             return
         ahead, behind = fingers.joining
         step = level if following is not None else None

@@ -264,6 +264,25 @@ def test_no_interval_no_sweep():
     assert net.flying == []
 
 
+def test_a_table_that_ends_too_soon_does_not_end_that_of_who_asks():
+    """Found by the churn experiment: one short table (a newcomer's) cut all that asked it, and those cut others."""
+    net = whole(16)
+    fingers = table(net, 1)
+    table(net, 3).cut(True, 1)
+    ask(net, 1, 3, level=1)
+    net.settle()
+    assert fft(net, 1) == [2, 3, 5, 9]
+    assert (fingers.following, fingers.cursor) == (None, 2), "we go on with our own"
+
+
+def test_of_backward_fingers_only_those_that_nobody_confirms_expire():
+    net = whole(8, REFRESHING)
+    net.now = STALE_SWEEPS * (3 + 1) * T + 1.0
+    table(net, 1).backward[2].heard = net.now - T
+    net.do(1, lambda peer, now, out: peer.fingers.on_update_due(now, UpdateDue(key(1)), out))
+    assert bft(net, 1) == [8, 5]
+
+
 def test_a_backward_finger_that_nobody_confirms_expires():
     net = whole(8, REFRESHING)
     net.now = STALE_SWEEPS * (3 + 1) * T + 1.0
@@ -298,7 +317,7 @@ def test_fingers_that_no_longer_lie_beyond_are_dropped():
     link = net.link(1)
     link.right = ref(4)
     net.do(1, lambda peer, now, out: peer.ring_changed(now, link, out))
-    assert fft(net, 1) == [4], "3 is not beyond 4, and 5's level hangs on 3's"
+    assert fft(net, 1) == [4, 5], "3 is not beyond 4; 5 still is, and known until its level is refreshed"
 
 
 def test_an_answer_about_a_neighbour_that_was_is_dropped():

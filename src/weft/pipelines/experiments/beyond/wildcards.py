@@ -129,10 +129,10 @@ def _lines(column: str, label: str) -> Callable[[Any, Tables], None]:
                 ax.fill_between(line["shapes"], line[f"{column}_low"], line[f"{column}_high"], alpha=0.2)
             ax.set_xscale("log", base=2)
             ax.set_xticks(list(LIVE), [str(live) for live in LIVE])
-            ax.set_yscale("symlog", linthresh=1.0)
-            ax.set_ylim(bottom=0)
             ax.set_xlabel("live shapes")
             ax.annotate(f"{keys:,} filters", (0.03, 1.02), xycoords="axes fraction", fontsize="small")
+        axes[0].set_yscale("symlog", linthresh=1.0)
+        axes[0].set_ylim(bottom=0)
         axes[0].set_ylabel(label)
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
 
