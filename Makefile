@@ -35,9 +35,10 @@ test: check ## check, then every test except those marked slow
 	@scripts/live-clients
 	@$(BIN)/pytest -m "not slow" $(PYTEST_ARGS)
 
-bench: venv ## measure simulator, models, store and broker (bench/)
+bench: venv ## measure simulator, models, planner, store and broker (bench/)
 	@$(BIN)/python bench/des.py
 	@$(BIN)/python bench/vector.py
+	@$(BIN)/python bench/planner.py
 	@$(BIN)/python bench/store.py
 	@$(BIN)/python bench/broker.py --quick
 

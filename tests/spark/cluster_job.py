@@ -1,8 +1,9 @@
-"""A driver of its own for tests/spark/test_cluster.py: a small job, in the midst of which a task kills the worker it runs on.
+"""A driver of its own for tests/spark/test_cluster.py: a small experiment, and a job in which a task kills its worker.
 
     python cluster_job.py MASTER ENVIRONMENT FOLDER
 
-To its output goes a JSON line for each row that FOLDER/rows holds in the end. FOLDER/killed says what was killed.
+To its output goes a JSON line for each row that FOLDER/rows holds in the end. FOLDER/killed says what was killed,
+FOLDER/results has the experiment's runs.
 """
 
 import json
@@ -16,8 +17,13 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812  as all of Spark's own documentation has it
 
+from weft.pipelines.experiments.catalogue import named
+from weft.pipelines.experiments.experiment import Scale
+from weft.pipelines.jobs.results import Results
 from weft.pipelines.jobs.session import session
+from weft.pipelines.jobs.sweep import sweep
 
+EXPERIMENT = "beyond-planner"
 ROWS = 24
 FATAL = 12
 """By then both workers have done something; and something is left to do."""
@@ -73,6 +79,9 @@ def main() -> None:
     spark = session(master, name="cluster-job", environment=environment, ui=False, more=both)
     rows = str(folder / "rows")
     try:
+        results = Results(folder / "results")
+        with results.writing():
+            sweep(spark, named(EXPERIMENT), Scale.SMALL, results)
         numbers = spark.range(0, ROWS, 1, 2).repartitionById(ROWS, F.col("id").cast("int"))  # a task each
         numbers.mapInArrow(Job(folder), SCHEMA).write.parquet(rows)
         for row in spark.read.parquet(rows).collect():

@@ -7,10 +7,9 @@ import json
 import signal
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -52,68 +51,53 @@ def cluster(tmp_path_factory) -> Iterator[dict[str, Any]]:
         assert not Path(f"/proc/{worker['pid']}").exists(), "the script ends what it has started"
 
 
-@pytest.fixture(scope="module")
-def swept(cluster, packed, tmp_path_factory) -> Path:
-    """An experiment by the command, while the cluster is whole: the folder of its results."""
-    out = tmp_path_factory.mktemp("swept")
-    words = [
-        "--scale",
-        "small",
-        "--master",
-        cluster["master"],
-        "--environment",
-        str(packed),
-        "--out",
-        str(out),
-        "--json",
-    ]
-    command = [sys.executable, "-c", "from weft.cli.main import main; main()", "experiments", "run", "beyond-planner"]
-    answer = subprocess.run([*command, *words], capture_output=True, text=True, check=False, timeout=PATIENCE_S)
-    assert answer.returncode == 0, answer.stderr[-3000:]
-    assert json.loads(answer.stdout)
-    return out
+class Ran(NamedTuple):
+    rows: list[dict[str, Any]]
+    runs: list[dict[str, Any]]
+    """Of the experiment, before anything was killed."""
+    worker: int
+    executor: int
+    name: str
+    """What was killed: a worker's process, its executor's, its name."""
 
 
 @pytest.fixture(scope="module")
-def ran(swept, cluster, packed, tmp_path_factory) -> tuple[list[dict[str, Any]], tuple[int, int, str]]:
-    """The rows, and what was killed meanwhile: a worker's process, its executor's, its name. The cluster is not whole then."""
+def ran(cluster, packed, tmp_path_factory) -> Ran:
+    """The cluster is not whole then."""
     folder = tmp_path_factory.mktemp("job")
     words = [sys.executable, JOB, cluster["master"], str(packed), str(folder)]
     job = subprocess.run(words, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert job.returncode == 0, job.stderr[-3000:]
     worker, executor, name = (folder / "killed").read_text(encoding="ascii").split()
-    return [json.loads(line) for line in job.stdout.splitlines()], (int(worker), int(executor), name)
+    rows = [json.loads(line) for line in job.stdout.splitlines()]
+    return Ran(rows, pq.read_table(folder / "results" / "runs").to_pylist(), int(worker), int(executor), name)
 
 
 def test_tasks_run_on_both_workers(ran):
-    rows, _ = ran
-    assert set(Counter(row["worker"] for row in rows)) == {"worker-0", "worker-1"}
+    assert {row["worker"] for row in ran.rows} == {"worker-0", "worker-1"}
 
 
 def test_tasks_run_in_the_packed_environment(ran, cluster):
-    rows, _ = ran
     folders = {worker["work"] for worker in cluster["workers"]}
-    for row in rows:
+    for row in ran.rows:
         assert Path(row["prefix"]).name == "environment"
         assert str(Path(row["prefix"]).parents[2]) in folders, "an executor's own folder: worker, application, executor"
         assert row["weft"].startswith(row["prefix"]), "and not the checkout's weft"
 
 
+def test_an_experiment_runs_on_both_as_it_does_alone(ran):
+    assert len({run["key"] for run in ran.runs}) == len(ran.runs) == 12
+    assert [run["error"] for run in ran.runs] == [None] * 12
+    assert {Path(run["executor"]).name for run in ran.runs} == {"0", "1"}, "the executors' numbers"
+
+
 def test_a_killed_worker_loses_no_row_and_doubles_none(ran, cluster):
-    rows, (worker, executor, name) = ran
     known = {each["pid"]: Path(each["work"]).name for each in cluster["workers"]}
-    assert known[worker] == name, "a worker that the script has told us of"
-    assert not Path(f"/proc/{executor}").exists()
-    assert sorted(row["id"] for row in rows) == list(range(24))
-    assert {row["worker"] for row in rows if row["id"] == 12} == set(known.values()) - {name}, "done again by the other"
-
-
-def test_an_experiment_runs_on_a_cluster_as_it_does_alone(swept):
-    rows = pq.read_table(swept / "runs").to_pylist()
-    assert len({row["key"] for row in rows}) == len(rows) == 12
-    assert [row["error"] for row in rows] == [None] * 12
-    assert {Path(row["executor"]).name for row in rows} <= {"0", "1"}, (
-        "one of each worker's; the session waits for neither"
+    assert known[ran.worker] == ran.name, "a worker that the script has told us of"
+    assert not Path(f"/proc/{ran.executor}").exists()
+    assert sorted(row["id"] for row in ran.rows) == list(range(24))
+    assert {row["worker"] for row in ran.rows if row["id"] == 12} == set(known.values()) - {ran.name}, (
+        "done by the other"
     )
 
 
