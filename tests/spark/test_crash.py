@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+
+pytest.importorskip("pyspark", reason="weft[spark] is not installed")
+
 from pyspark.sql import functions as F  # noqa: N812
 
 from coin_driver import RUNS, SLOW

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("pyspark", reason="weft[spark] is not installed")
+
+
 from weft.pipelines.experiments.catalogue import EXPERIMENTS
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]

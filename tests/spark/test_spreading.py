@@ -6,6 +6,9 @@ import sys
 
 import pytest
 
+pytest.importorskip("pyspark", reason="weft[spark] is not installed")
+
+
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
 
 

@@ -3,6 +3,9 @@
 import json
 
 import pytest
+
+pytest.importorskip("pyspark", reason="weft[spark] is not installed")
+
 from pyspark.sql import functions as F  # noqa: N812
 
 import coins

@@ -115,11 +115,12 @@ def run(
 
       weft experiments run relay-fig10 --master spark://127.0.0.1:7077
     """
+    from weft.pipelines.experiments.catalogue import named
+
+    chosen = [named(name) for name in dict.fromkeys(names)]
     with explained():
-        from weft.pipelines.experiments.catalogue import named
         from weft.pipelines.jobs.series import Options
 
-        chosen = [named(name) for name in dict.fromkeys(names)]
         _run(chosen, Options(master, scale, out, resume, environment), as_json)
 
 
@@ -193,7 +194,9 @@ def _run(experiments: "Sequence[Experiment]", options: "Options", as_json: bool)
     broken: list[str] = []
     documents: list[dict[str, object]] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), disable=as_json) as progress:
+    console = Console(stderr=True)
+    silent = as_json or not console.is_terminal
+    with Progress(*columns, TimeRemainingColumn(), console=console, disable=silent) as progress:
         bars = {
             experiment.name: progress.add_task(experiment.name, total=None, rate="", visible=False)
             for experiment in experiments
