@@ -13,6 +13,7 @@ from weft.pipelines.report.drawing import draw
 from weft.pipelines.report.html import html
 from weft.pipelines.report.judged import Judged
 from weft.pipelines.report.markdown import markdown
+from weft.pipelines.report.papers import TITLES, WORDS
 from weft.pipelines.report.values import compared, number, write_csv
 
 TITLE = "Experiments"
@@ -20,14 +21,6 @@ MADE_BY = "weft experiments report"
 """Stands on every page, also on the one before the first report: a page without it is not ours to write over."""
 LIKEWISE = 3
 """As many claims with one explanation are named; of more the first, and how many."""
-PAPERS = {
-    "SAPS": "SAPS: hybrid of overlay and OpenFlow multicast",
-    "RELAY": "RELAY: strong relay-free overlays",
-    "MIGRATE": "MIGRATE: moving members by renaming (in the simulator)",
-    "SELECT": "SELECT: choosing dataflow components",
-    "SHG": "SHG: content-based routing on a hypercube",
-    "beyond": "Beyond the papers",
-}
 DATA = "data"
 
 
@@ -45,7 +38,8 @@ def write(found: Sequence[Judged], folder: Path, command: str) -> Path:
     for judged in found:
         if judged.experiment.paper != paper:
             paper = judged.experiment.paper
-            blocks.append(Heading(2, PAPERS.get(paper, paper)))
+            blocks.append(Heading(2, TITLES.get(paper, paper)))
+            blocks += [Text(words) for words in [WORDS.get(paper)] if words]
         pictures = draw(judged, folder)
         files = write_csv(judged, data)
         blocks += _section(judged, pictures, files)

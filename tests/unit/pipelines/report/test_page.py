@@ -9,7 +9,9 @@ pytest.importorskip("matplotlib", reason="weft[spark] is not installed")
 
 from dice import CAPTION, NOTHING, WHY, judged
 from weft.core.errors import Misuse
+from weft.pipelines.experiments.catalogue import EXPERIMENTS
 from weft.pipelines.report.page import write
+from weft.pipelines.report.papers import TITLES, WORDS
 
 COMMAND = "weft experiments all --scale small"
 
@@ -32,6 +34,18 @@ def test_the_markdown_is_whole(tmp_path):
     assert "| most eyes \\| a mean | a book | more \\| less | 3.520 | – | holds |" in page
     assert "10 runs, 2.500 CPU-s, at most 100 MB each. Data: [dice.eyes.csv](data/dice.eyes.csv)." in page
     assert "Incomplete" not in page
+
+
+def test_the_words_of_a_paper_are_told_before_its_figures(tmp_path):
+    page, html = pages(judged(), tmp_path)
+    assert page.index("## SAPS: hybrid") < page.index("**OFGate** is") < page.index("### dice")
+    assert "<strong>OFGate</strong>" in html
+
+
+def test_every_paper_of_the_catalogue_has_a_heading_and_words():
+    papers = {experiment.paper for experiment in EXPERIMENTS}
+    assert papers == set(TITLES)
+    assert papers - {"beyond"} == set(WORDS)
 
 
 def test_an_explanation_that_several_claims_share_stands_once(tmp_path):
