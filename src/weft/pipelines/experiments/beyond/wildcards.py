@@ -165,8 +165,9 @@ EXPERIMENT = Experiment(
     ),
     setting=(
         f"Topics have {len(WORDS)} levels with {', '.join(map(str, WORDS))} words, drawn by Zipf's law (exponent 1), each by "
-        "itself. A filter is a topic drawn the same way and blanked by a live shape, each as likely; they come to life in "
-        f"this order: {', '.join(f'`{shape}`' for shape in SHAPES)}. Each filter is the only key of a broker; a converged Skip "
+        "itself. A filter is a topic drawn the same way and blanked by a live shape, each as likely; they come to "
+        f"life in this order (L: a literal level): {', '.join(f'`{shape}`' for shape in SHAPES)}. Each filter is the "
+        "only key of a broker; a converged Skip "
         "Graph, strategy binary, the sender a random broker, as a rule outside the ranges. A publisher knows which shapes are "
         "alive (and which lengths of prefixes), not whether anybody is in a range: it also asks where nobody is, which "
         "RELAY's suspension would save. Prefixes keep filters without a wildcard apart. 100 publications a run; paths are "
