@@ -7,6 +7,7 @@ weft experiments report                pages of everything that is there
 
 import json
 import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -35,7 +36,11 @@ Master = Annotated[str, typer.Option("--master", help="local[N], local[*] or spa
 Size = Annotated[Scale, typer.Option("--scale", help="small: seconds; paper: the papers' sizes; huge: beyond them.")]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where results are kept.")]
 Resume = Annotated[
-    bool, typer.Option("--resume/--no-resume", help="Leave runs that are there as they are, or run all again.")
+    bool,
+    typer.Option(
+        "--resume/--no-resume",
+        help="Leave runs that are there as they are, or drop those of every scale and run all again.",
+    ),
 ]
 Environment = Annotated[
     Path | None,
@@ -194,9 +199,10 @@ def _run(experiments: "Sequence[Experiment]", options: "Options", as_json: bool)
     broken: list[str] = []
     documents: list[dict[str, object]] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
-    console = Console(stderr=True)
-    silent = as_json or not console.is_terminal
-    with Progress(*columns, TimeRemainingColumn(), console=console, disable=silent) as progress:
+    # rich would send what is printed meanwhile to its own console: to stderr, although stdout may be a file.
+    shown, console = sys.stdout.isatty(), Console(stderr=True)
+    silent = as_json or not console.is_terminal  # rich would end with an empty line
+    with Progress(*columns, TimeRemainingColumn(), console=console, redirect_stdout=shown, disable=silent) as progress:
         bars = {
             experiment.name: progress.add_task(experiment.name, total=None, rate="", visible=False)
             for experiment in experiments

@@ -17,7 +17,7 @@ def explained() -> Iterator[None]:
         raise Lacking(", ".join(missing), "pip install 'weft[spark]'")
     from weft.pipelines.jobs.memory import TooLarge
     from weft.pipelines.jobs.session import NoJava
-    from weft.pipelines.jobs.sweep import Aborted
+    from weft.pipelines.jobs.sweep import ERRORS, Aborted, said
 
     try:
         yield
@@ -25,3 +25,5 @@ def explained() -> Iterator[None]:
         raise Lacking(str(error), "apt-get install openjdk-17-jre-headless") from error
     except (Aborted, TooLarge) as error:
         raise Failed(str(error)) from error
+    except ERRORS as error:
+        raise Failed(f"Spark gave up ({said(error)})") from error

@@ -33,7 +33,7 @@ def test_the_list_as_json_has_runs_for_each_scale(capsys):
     for found in json.loads(out):
         assert set(found["runs"]) == {"small", "paper", "huge"}
         assert 0 < found["runs"]["small"] <= found["runs"]["paper"]
-        assert found["runs"]["huge"] > 0
+        assert found["runs"]["huge"] > 0  # larger ones, and often fewer
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from weft.pipelines.experiments.table import Missing, Table
+from weft.pipelines.experiments.table import PARTIAL, Missing, Table
 
 AGREES, DIFFERS, HOLDS, FAILS = "agrees", "differs", "holds", "does not hold"
 ALONE, ABSENT = "nothing to compare", "not run"
@@ -45,14 +45,16 @@ class Claim:
     why: str = ""
     """What could explain a difference; why there is nothing to compare."""
 
-    def judge(self, tables: Mapping[str, Table]) -> Verdict:
+    def judge(self, tables: Mapping[str, Table], *, whole: bool = True) -> Verdict:
+        """Unless the tables are ``whole``, what cannot be read off them is not judged; else that is an error of ours."""
         ratio = math.nan
+        lacking = (Missing, KeyError) if whole else PARTIAL
         try:
             ours = self.ours(tables)
-        except (Missing, KeyError):
+        except lacking:
             ours, verdict = math.nan, ABSENT
         else:
-            verdict = self._verdict(ours)
+            verdict = ABSENT if math.isnan(ours) and not whole else self._verdict(ours)
             if isinstance(self.paper, int | float) and self.paper:
                 ratio = ours / self.paper
         paper = "–" if self.paper is None else self.paper if isinstance(self.paper, str) else f"{self.paper:g}"

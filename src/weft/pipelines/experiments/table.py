@@ -11,6 +11,10 @@ class Missing(LookupError):
     """A result that was not run: at this scale, or not yet."""
 
 
+PARTIAL = (LookupError, ValueError, ZeroDivisionError)
+"""What reading tables comes to if some of their rows are not there: no such row, the least of nothing, a sum of none."""
+
+
 class Table:
     def __init__(self, columns: Mapping[str, Any]) -> None:
         self.columns: dict[str, npt.NDArray[Any]] = {name: np.asarray(values) for name, values in columns.items()}

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from pyarrow import parquet
 from pyspark.sql import DataFrame, SparkSession
 
 from weft.core.errors import Misuse
@@ -28,7 +29,7 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """One time that an experiment was run."""
+    """One time that an experiment was run, to its end or until Spark gave up; ``runs`` are those that it made."""
 
     experiment: str
     version: str
@@ -47,6 +48,8 @@ class Results:
 
     def check(self) -> None:
         """Raise Misuse unless the folder is ours to read."""
+        if set(str(self.out)) & set("[]{}*?"):
+            raise Misuse(f"--out {self.out}: Spark takes [ ] {{ }} * ? for patterns; choose a name without them")
         mark = self.out / "weft.json"
         if not mark.exists():
             if self.out.is_dir() and any(self.out.iterdir()):
@@ -76,7 +79,10 @@ class Results:
             mark = self.out / "weft.json"
             if not mark.exists():
                 staged = mark.with_suffix(".new")
-                staged.write_text(json.dumps({"format": FORMAT}) + "\n", encoding="utf-8")
+                with staged.open("w", encoding="utf-8") as file:
+                    file.write(json.dumps({"format": FORMAT}) + "\n")
+                    file.flush()
+                    os.fsync(file.fileno())
                 staged.replace(mark)
             yield
 
@@ -110,9 +116,21 @@ class Results:
             else:
                 file.unlink()
 
+    def made(self, experiment: Experiment, run_id: str) -> tuple[int, int]:
+        """How many runs a sweep has made, and how many failed; read without Spark, which may be gone."""
+        new = failed = 0
+        for file in self.folder(experiment).glob("*.parquet"):
+            found = parquet.read_table(file, columns=["run_id", "error"], partitioning=None)
+            errors = [row["error"] for row in found.to_pylist() if row["run_id"] == run_id]
+            new += errors.count(None)
+            failed += len(errors) - errors.count(None)
+        return new, failed
+
     def note(self, sweep: Sweep) -> None:
-        with (self.out / "sweeps.jsonl").open("a", encoding="utf-8") as lines:
-            lines.write(json.dumps(asdict(sweep)) + "\n")
+        path = self.out / "sweeps.jsonl"
+        cut = path.exists() and path.stat().st_size and not path.read_bytes().endswith(b"\n")
+        with path.open("a", encoding="utf-8") as lines:
+            lines.write("\n" * bool(cut) + json.dumps(asdict(sweep)) + "\n")
             lines.flush()
             os.fsync(lines.fileno())
 

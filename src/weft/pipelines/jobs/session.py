@@ -4,6 +4,7 @@ Where Spark or Java is missing this says so before the JVM would, in one line.
 """
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -20,6 +21,8 @@ LOCAL_TRIES = 4
 """How often a task is tried; local masters try once unless they are told."""
 DRIVER_MEMORY = "1g"
 JAVA_LEAST = 17
+MASTERS = "local, local[N], local[*] or spark://HOST:PORT"
+LOCAL = re.compile(r"local(?:\[(\*|[1-9]\d{0,3})(?:,\d+)?\])?")
 THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 """One thread each: Spark's tasks are the parallelism."""
 
@@ -49,7 +52,7 @@ def session(
     with as_file(files("weft.pipelines.jobs") / "log4j2.properties") as logging:
         settings = {
             "spark.driver.memory": DRIVER_MEMORY,
-            "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={logging}",
+            "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={logging.resolve().as_uri()}",
             "spark.ui.enabled": str(ui).lower(),
             "spark.ui.showConsoleProgress": "false",
             "spark.sql.session.timeZone": "UTC",
@@ -81,14 +84,11 @@ def cores_of(master: str) -> int:
     """How many tasks run at once under a local master; 0: not local."""
     if not master.startswith("local"):
         return 0
-    inside = master.partition("[")[2].rstrip("]").partition(",")[0]
-    if inside == "*":
-        return len(os.sched_getaffinity(0))
-    if not inside:
-        return 1
-    if not inside.isdigit() or not int(inside):
-        raise Misuse(f"--master {master}: local, local[N], local[*] or spark://HOST:PORT")
-    return int(inside)
+    found = LOCAL.fullmatch(master)
+    if found is None:
+        raise Misuse(f"--master {master}: {MASTERS}")
+    inside = found[1] or "1"
+    return len(os.sched_getaffinity(0)) if inside == "*" else int(inside)
 
 
 def check_java() -> None:
@@ -112,7 +112,7 @@ def reachable(master: str) -> None:
     """Raise Misuse if nobody listens at a standalone master: Spark itself would try for a minute and then say nothing."""
     if not master.startswith("spark://"):
         if not master.startswith(("local", "yarn", "k8s://")):
-            raise Misuse(f"--master {master}: local, local[N], local[*] or spark://HOST:PORT")
+            raise Misuse(f"--master {master}: {MASTERS}")
         return
     first = master.removeprefix("spark://").partition(",")[0]
     host, _, port = first.rpartition(":")

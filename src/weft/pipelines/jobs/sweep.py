@@ -23,6 +23,9 @@ from weft.pipelines.jobs.results import Results, Sweep
 from weft.pipelines.jobs.task import Work
 from weft.pipelines.transforms.rows import costs, done, doubled
 
+ERRORS = (PySparkException, Py4JError)
+"""What Spark raises when it, or its JVM, can do no more."""
+
 
 class Aborted(Exception):
     """Spark gave up; what had been done is kept."""
@@ -75,6 +78,25 @@ def sweep(
     todo = tasks(wanted.join(done(results.runs(spark, experiment)), "key", "left_anti"), experiment.per_task).cache()
     count, total = todo.count(), len(experiment.grid(scale)) * experiment.repeats[scale]
     run_id = f"{time.time_ns():x}"
+    master, cores = spark.sparkContext.master or "", spark.sparkContext.defaultParallelism
+
+    def note(new: int, failed: int) -> float:
+        seconds = time.monotonic() - begun
+        results.note(
+            Sweep(
+                experiment=experiment.name,
+                version=version_of(experiment),
+                run_id=run_id,
+                scale=scale.value,
+                master=master,
+                cores=cores,
+                runs=new,
+                failed=failed,
+                seconds=round(seconds, 3),
+            )
+        )
+        return seconds
+
     if count:
         parts = ceil(count / experiment.per_task)
         numbered = todo.repartitionById(parts, "task").select(*schemas.PLANNED.names)
@@ -83,34 +105,24 @@ def sweep(
         try:
             with watched(spark, experiment.name, count, parts, tell):
                 found.write.mode("append").option("compression", "zstd").parquet(str(folder.resolve()))
-        except (PySparkException, Py4JError, ConnectionError) as error:
+        except KeyboardInterrupt:
+            note(*results.made(experiment, run_id))
+            raise
+        except (*ERRORS, ConnectionError) as error:
+            note(*results.made(experiment, run_id))
             raise Aborted(
-                f"{experiment.name}: Spark gave up ({_first_line(error)}); what was done is kept: run it again"
+                f"{experiment.name}: Spark gave up ({said(error)}); what was done is kept: run it again"
             ) from error
         finally:
             _forgive(todo)
     runs = results.runs(spark, experiment).join(wanted.select("key"), "key", "left_semi")
     twice = doubled(runs).count()
-    assert twice == 0, f"{twice} runs of {experiment.name} are there more than once"
+    if twice:
+        raise Aborted(f"{twice} runs of {experiment.name} are there more than once; --no-resume makes all of them anew")
     cost = costs(runs).collect()[0]
-    seconds = time.monotonic() - begun
-    outcome = Outcome(total, count - cost.failed, cost.failed, cost.error or "", seconds)
-    if count:
-        context = spark.sparkContext
-        results.note(
-            Sweep(
-                experiment=experiment.name,
-                version=version_of(experiment),
-                run_id=run_id,
-                scale=scale.value,
-                master=context.master or "",
-                cores=context.defaultParallelism,
-                runs=outcome.new,
-                failed=outcome.failed,
-                seconds=round(seconds, 3),
-            )
-        )
-    return outcome
+    new = count - cost.failed
+    seconds = note(new, cost.failed) if count else time.monotonic() - begun
+    return Outcome(total, new, cost.failed, cost.error or "", seconds)
 
 
 def _forgive(frame: DataFrame) -> None:
@@ -121,6 +133,8 @@ def _forgive(frame: DataFrame) -> None:
         return
 
 
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__
+def said(error: Exception) -> str:
+    """The line of a Spark error that says something: py4j's own first one only tells where it was called."""
+    lines = [line.strip(" :") for line in str(error).splitlines() if line.strip()]
+    telling = [line for line in lines if not line.startswith("An error occurred while calling")]
+    return next(iter(telling or lines), type(error).__name__)

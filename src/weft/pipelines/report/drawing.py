@@ -11,6 +11,7 @@ from cycler import cycler
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from weft.pipelines.experiments.table import PARTIAL, Missing
 from weft.pipelines.report.judged import Judged
 
 STYLE: Any = {
@@ -40,13 +41,17 @@ DOTS_PER_INCH = 144
 
 def draw(judged: Judged, folder: Path) -> list[tuple[str, str]]:
     """Write ``NAME-1.svg``, ``NAME-1.png``, …; (caption, name without ending) of each. A plot without data is left out."""
+    lacking = (Missing,) if judged.cost.complete else PARTIAL
     drawn = []
     for number, (caption, plot) in enumerate(judged.experiment.plots.items(), 1):
         name = f"{judged.experiment.name}-{number}"
         with mpl.rc_context(STYLE):
             figure = Figure(figsize=SIZE_INCHES)
             FigureCanvasAgg(figure)
-            plot(figure, judged.tables)
+            try:
+                plot(figure, judged.tables)
+            except lacking:
+                continue
             figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
             figure.savefig(folder / f"{name}.png", dpi=DOTS_PER_INCH, metadata={"Software": None})
         drawn.append((caption, name))

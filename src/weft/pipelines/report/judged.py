@@ -22,7 +22,7 @@ class Cost:
     cpu_s: float
     peak_mb: float
     seconds: float
-    """By the clock, of the sweeps that made them; with ``cores`` tasks at once."""
+    """By the clock, of the sweeps that made them, with ``cores`` tasks at once; NaN if one of those was killed."""
     cores: int
 
     @property
@@ -39,7 +39,7 @@ class Judged:
 
     @property
     def verdicts(self) -> list[Verdict]:
-        return [claim.judge(self.tables) for claim in self.experiment.claims]
+        return [claim.judge(self.tables, whole=self.cost.complete) for claim in self.experiment.claims]
 
     def counted(self) -> tuple[int, int, int]:
         """Verdicts that are as the paper says, that are not, and that nothing can be said of."""

@@ -22,6 +22,11 @@ def doubled(runs: DataFrame) -> DataFrame:
     return done(runs).groupBy("key").count().where("count > 1")
 
 
+def made(runs: DataFrame) -> DataFrame:
+    """How many of the runs that are there each sweep has made."""
+    return runs.where("error IS NULL").groupBy("run_id").count()
+
+
 def costs(runs: DataFrame) -> DataFrame:
     """One row: runs that are there and that failed, CPU time, the highest peak of memory, and on how many executors."""
     failed = runs.where("error IS NOT NULL").join(done(runs), "key", "left_anti")

@@ -54,3 +54,16 @@ def test_what_was_not_run_is_said():
 
 def test_a_number_that_is_none_differs():
     assert judged(paper=10, ours=lambda tables: math.nan).verdict == "differs"
+
+
+@pytest.mark.parametrize(
+    "ours", [lambda tables: min([]), lambda tables: tables["mean"].where(size=2)["hops"][-1], lambda tables: math.nan]
+)
+def test_what_cannot_be_read_off_a_part_of_the_results_was_not_run(ours):
+    claim = Claim(what="Hops", source="a paper", paper="under ten", holds=lambda hops: hops < 10, ours=ours)
+    assert claim.judge(TABLES, whole=False).verdict == "not run"
+
+
+def test_what_cannot_be_read_off_whole_results_is_an_error():
+    with pytest.raises(ValueError, match="empty"):
+        judged(paper=1, ours=lambda tables: min([]))

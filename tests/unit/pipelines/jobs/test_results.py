@@ -6,6 +6,9 @@ import pytest
 
 pytest.importorskip("pyspark", reason="weft[spark] is not installed")
 
+import pyarrow as pa
+from pyarrow import parquet
+
 from weft.core.errors import Misuse
 from weft.pipelines.jobs.results import Results, Sweep
 
@@ -21,6 +24,11 @@ def test_somebody_elses_folder_is_not_touched(tmp_path):
     (tmp_path / "letter.txt").write_text("dear", encoding="utf-8")
     with pytest.raises(Misuse, match="holds something else than results"), Results(tmp_path).writing():
         pass
+
+
+def test_a_name_that_spark_would_take_for_a_pattern_is_refused(tmp_path):
+    with pytest.raises(Misuse, match="choose a name without them"):
+        Results(tmp_path / "out[1]").check()
 
 
 @pytest.mark.parametrize("content", ['{"format": 99}', "{}", "half a fi"])
@@ -55,3 +63,21 @@ def test_a_note_that_a_crash_has_cut_is_passed_over(tmp_path, monkeypatch):
     with (tmp_path / "sweeps.jsonl").open("a", encoding="utf-8") as lines:
         lines.write('{"experiment": "coi')
     assert results.sweeps(Named()) == [ours]
+    results.note(ours)
+    assert results.sweeps(Named()) == [ours, ours]
+
+
+def test_what_a_sweep_has_made_is_counted_without_spark(tmp_path, monkeypatch):
+    monkeypatch.setattr("weft.pipelines.jobs.results.version_of", lambda experiment: "v1")
+
+    class Named:
+        name = "coins"
+
+    results = Results(tmp_path)
+    assert results.made(Named(), "r1") == (0, 0)
+    folder = results.folder(Named())
+    (folder / "_temporary").mkdir(parents=True)
+    rows = {"run_id": ["r1", "r1", "r0"], "error": [None, "ValueError", None], "key": ["a", "b", "c"]}
+    for file in ("part-0.parquet", "part-1.parquet", "_temporary/part-2.parquet"):
+        parquet.write_table(pa.table(rows), folder / file)
+    assert results.made(Named(), "r1") == (2, 2)

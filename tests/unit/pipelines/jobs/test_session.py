@@ -17,7 +17,7 @@ def test_how_many_runs_at_once(master, cores):
     assert cores_of(master) == cores
 
 
-@pytest.mark.parametrize("master", ["local[x]", "local[0]", "local[-1]"])
+@pytest.mark.parametrize("master", ["local[x]", "local[0]", "local[-1]", "localfoo", "local[2"])
 def test_a_local_master_that_means_nothing_is_refused(master):
     with pytest.raises(Misuse, match="local\\[N\\]"):
         cores_of(master)

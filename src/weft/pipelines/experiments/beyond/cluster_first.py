@@ -10,14 +10,14 @@ from weft.pipelines.experiments.experiment import Experiment, Point, Scale, Tabl
 from weft.pipelines.experiments.saps import fig10
 from weft.pipelines.experiments.saps.costs import CLUSTERS, OVERLAYS, SUBSCRIBERS, memory_mb, ratios
 from weft.pipelines.experiments.saps.crossings import LINE, LOCAL, OFM, RANDOM_IDS, TREE
-from weft.pipelines.experiments.saps.drawing import curves, finish, legend, panels
+from weft.pipelines.experiments.saps.drawing import costs, finish_costs
 from weft.pipelines.experiments.summaries import Mean
 from weft.pipelines.experiments.table import Table
 
 FEW = fig10.SUBSCRIBERS
 METHODS = (LOCAL, CLUSTER_FIRST, DIRECT, OFM)
 ON_LINES = (RANDOM_IDS, CLUSTER_FIRST_RANDOM, *METHODS)
-QUESTION = "decision 0004"
+QUESTION = "ADR 0004"
 NO_FIGURE = "The question is ours."
 
 
@@ -51,13 +51,8 @@ def _few(tables: Tables, column: str, one: str, other: str) -> float:
 
 
 def _draw_sweep(topology: str, methods: Sequence[str], figure: Any, tables: Tables) -> None:
-    left, right = panels(figure)
-    table = _swept(tables, topology)
-    curves(left, table, "subscribers", "traffic", "method", methods)
-    curves(right, table, "subscribers", "delay", "method", methods)
-    finish(left, "subscribers", "messages between clusters per publish", log_y=True)
-    finish(right, "subscribers", "largest delay [hops between clusters]", log_y=True)
-    legend(figure)
+    costs(figure, _swept(tables, topology), "subscribers", methods, methods)
+    finish_costs(figure, "subscribers", "hops", log_y=True)
 
 
 def _draw_line(figure: Any, tables: Tables) -> None:
@@ -69,12 +64,8 @@ def _draw_tree(figure: Any, tables: Tables) -> None:
 
 
 def _draw_clusters(figure: Any, tables: Tables) -> None:
-    left, right = panels(figure)
-    curves(left, _over_clusters(tables), "clusters", "traffic", "method", METHODS)
-    curves(right, _over_clusters(tables), "clusters", "delay", "method", METHODS)
-    finish(left, "clusters", "messages between clusters per publish", base=2)
-    finish(right, "clusters", "largest delay [hops between clusters]", base=2)
-    legend(figure)
+    costs(figure, _over_clusters(tables), "clusters", METHODS, METHODS)
+    finish_costs(figure, "clusters", "hops", base=2)
 
 
 EXPERIMENT = Experiment(

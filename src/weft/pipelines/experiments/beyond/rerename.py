@@ -123,7 +123,7 @@ EXPERIMENT = Experiment(
         _alone("Crossings of a cluster-first multicast after six rounds, fitting", "crossings_first", "fitting"),
         Claim(
             what="Crossings of a cluster-first multicast after the first round, rename by rejoin",
-            source="own (ADR 0003)",
+            source="ADR 0003",
             paper="members that move in one round keep their cluster order",
             ours=lambda tables: (
                 mean("crossings_first", "rename", 1)(tables) / mean("crossings_first", "rejoin", 1)(tables)
@@ -134,7 +134,7 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             what="The same, fitting by rejoin",
-            source="own (ADR 0003)",
+            source="ADR 0003",
             paper="members that move in one round keep their cluster order",
             ours=lambda tables: (
                 mean("crossings_first", "fitting", 1)(tables) / mean("crossings_first", "rejoin", 1)(tables)

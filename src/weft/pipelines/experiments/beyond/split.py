@@ -23,7 +23,7 @@ MEMBERS = {
     Scale.HUGE: (100, 1_000, 10_000, 100_000, 1_000_000),
 }
 REPEATS = {Scale.SMALL: 10, Scale.PAPER: 20, Scale.HUGE: 10}
-QUESTION = "decision 0004"
+QUESTION = "ADR 0004"
 NO_FIGURE = "The question is ours."
 SHAPE = (("mean path length [hops]", "depth_mean"), ("most copies by one broker", "fanout_max"))
 LAST = (("copies are free", "depth_max"), ("a copy takes 0.1 hops", "last_quick"), ("a copy takes a hop", "last_slow"))

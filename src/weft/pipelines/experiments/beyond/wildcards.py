@@ -56,28 +56,28 @@ def _worst(scheme: str, worse: Callable[[Table], Any]) -> Callable[[Tables], flo
 CLAIMS = (
     Claim(
         what="deliveries by shapes to filters that do not match, per publication, at most",
-        source="docs/adr/0003",
+        source="ADR 0003",
         paper="none",
         ours=_worst("shapes", lambda rows: rows["false_max"]),
         holds=lambda false: false == 0,
     ),
     Claim(
         what="multicasts for a publication by shapes, per live shape",
-        source="docs/adr/0003",
+        source="ADR 0003",
         paper="one exact segment multicast for each live shape",
         ours=_worst("shapes", lambda rows: abs(rows["queries"] / rows["shapes"] - 1.0) + 1.0),
         holds=lambda queries: queries == 1.0,
     ),
     Claim(
         what="deliveries by literal prefixes to filters that do not match, per publication, most keys and shapes",
-        source="docs/adr/0003",
+        source="ADR 0003",
         paper="a prefix scheme delivers false positives",
         ours=lambda tables: tables["costs"].one("false", scheme="prefixes", **_largest(tables)),
         holds=lambda false: false > 0,
     ),
     Claim(
         what="shapes that a topic fits: multicasts for a publication without a catalogue of the live ones",
-        source="docs/adr/0003",
+        source="ADR 0003",
         paper=None,
         ours=lambda tables: float(POSSIBLE),
         why="computed, not run: what the catalogue saves",
@@ -165,8 +165,9 @@ EXPERIMENT = Experiment(
     ),
     setting=(
         f"Topics have {len(WORDS)} levels with {', '.join(map(str, WORDS))} words, drawn by Zipf's law (exponent 1), each by "
-        "itself. A filter is a topic drawn the same way and blanked by a live shape, each as likely; they come to life in "
-        f"this order: {', '.join(f'`{shape}`' for shape in SHAPES)}. Each filter is the only key of a broker; a converged Skip "
+        "itself. A filter is a topic drawn the same way and blanked by a live shape, each as likely; they come to "
+        f"life in this order (L: a literal level): {', '.join(f'`{shape}`' for shape in SHAPES)}. Each filter is the "
+        "only key of a broker; a converged Skip "
         "Graph, strategy binary, the sender a random broker, as a rule outside the ranges. A publisher knows which shapes are "
         "alive (and which lengths of prefixes), not whether anybody is in a range: it also asks where nobody is, which "
         "RELAY's suspension would save. Prefixes keep filters without a wildcard apart. 100 publications a run; paths are "

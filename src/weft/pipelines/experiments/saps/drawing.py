@@ -40,6 +40,22 @@ def curve(axes: Any, table: Table, x: str, y: str, label: str, number: int) -> N
         axes.fill_between(rows[x], rows[f"{y}_low"], rows[f"{y}_high"], color=f"C{number}", alpha=BAND, linewidth=0)
 
 
+def costs(figure: Any, table: Table, x: str, traffic: Sequence[str], delay: Sequence[str]) -> tuple[Any, Any]:
+    """Two panels over ``x``: the traffic of some methods, and the largest delay of some."""
+    left, right = panels(figure)
+    curves(left, table, x, "traffic", "method", traffic)
+    curves(right, table, x, "delay", "method", delay)
+    return left, right
+
+
+def finish_costs(figure: Any, x: str, step: str, *, base: int = 10, log_y: bool = False) -> None:
+    """Labels, scales and the legend of these two; the delay is counted in ``step``."""
+    left, right = figure.axes
+    finish(left, x, "messages between clusters per publish", base=base, log_y=log_y)
+    finish(right, x, f"largest delay [{step} between clusters]", base=base, log_y=log_y)
+    legend(figure)
+
+
 def published(axes: Any, x: float, y: float, text: str) -> None:
     """A number that the paper prints, as a mark of its own."""
     axes.plot([x], [y], marker="*", markersize=9, linestyle="none", color="black", label=text)

@@ -9,7 +9,7 @@ from weft.pipelines.experiments.claims import Claim
 from weft.pipelines.experiments.experiment import Experiment, Point, Scale, Tables, points
 from weft.pipelines.experiments.saps import crossings
 from weft.pipelines.experiments.saps.costs import COSTS, OVERLAYS, memory_mb, ratios, worst_ofm
-from weft.pipelines.experiments.saps.drawing import curves, finish, legend, panels
+from weft.pipelines.experiments.saps.drawing import costs, finish_costs
 from weft.pipelines.experiments.saps.fig9 import METHODS
 from weft.pipelines.experiments.table import Missing, Table
 
@@ -58,14 +58,9 @@ def _of_all(tables: Tables, method: str) -> float:
 
 
 def _draw(figure: Any, tables: Tables) -> None:
-    left, right = panels(figure)
-    table = tables["costs"]
-    curves(left, table, "clusters", "traffic", "method", METHODS)
+    left, _ = costs(figure, tables["costs"], "clusters", METHODS, METHODS[:-1])
     left.axhline(2 * (SUBSCRIBERS - 1), linestyle=":", color="grey", label="every hop between clusters")
-    curves(right, table, "clusters", "delay", "method", METHODS[:-1])
-    finish(left, "clusters", "messages between clusters per publish", base=2)
-    finish(right, "clusters", "largest delay [hops between clusters]", base=2)
-    legend(figure)
+    finish_costs(figure, "clusters", "hops", base=2)
 
 
 EXPERIMENT = Experiment(

@@ -7,7 +7,7 @@ from weft.pipelines.experiments.claims import Claim
 from weft.pipelines.experiments.experiment import Experiment, Point, Scale, Tables, points
 from weft.pipelines.experiments.saps import crossings
 from weft.pipelines.experiments.saps.costs import CLUSTERS, COSTS, OVERLAYS, SUBSCRIBERS, memory_mb, ratios, worst_ofm
-from weft.pipelines.experiments.saps.drawing import curves, finish, legend, panels
+from weft.pipelines.experiments.saps.drawing import costs, finish_costs
 from weft.pipelines.experiments.table import Table
 
 METHODS = (crossings.ALM, crossings.RANDOM_IDS, crossings.LOCAL, crossings.OFM, crossings.OFM_SILENT)
@@ -26,12 +26,8 @@ def _random_over_sorted(tables: Tables, column: str) -> list[float]:
 
 
 def _draw(figure: Any, tables: Tables) -> None:
-    left, right = panels(figure)
-    curves(left, _line(tables), "subscribers", "traffic", "method", METHODS)
-    finish(left, "subscribers", "messages between clusters per publish", log_y=True)
-    curves(right, _line(tables), "subscribers", "delay", "method", METHODS[:-1])
-    finish(right, "subscribers", "largest delay [links between clusters]", log_y=True)
-    legend(figure)
+    costs(figure, _line(tables), "subscribers", METHODS, METHODS[:-1])
+    finish_costs(figure, "subscribers", "links", log_y=True)
 
 
 SOURCE = "SAPS §4.1.1, fig. 8"

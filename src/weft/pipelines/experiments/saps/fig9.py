@@ -7,7 +7,7 @@ from weft.pipelines.experiments.claims import Claim
 from weft.pipelines.experiments.experiment import Experiment, Point, Scale, Tables, points
 from weft.pipelines.experiments.saps import crossings
 from weft.pipelines.experiments.saps.costs import CLUSTERS, COSTS, OVERLAYS, SUBSCRIBERS, memory_mb, saved, worst_ofm
-from weft.pipelines.experiments.saps.drawing import curves, finish, legend, panels, published
+from weft.pipelines.experiments.saps.drawing import costs, finish_costs, published
 from weft.pipelines.experiments.table import Missing, Table
 
 METHODS = (crossings.ALM, crossings.LOCAL, crossings.OFM, crossings.OFM_SILENT)
@@ -46,17 +46,13 @@ def _tree_over_line(tables: Tables, column: str) -> float:
 
 
 def _draw(figure: Any, tables: Tables) -> None:
-    left, right = panels(figure)
     tree = _tree(tables)
-    curves(left, tree, "subscribers", "traffic", "method", METHODS)
-    curves(right, tree, "subscribers", "delay", "method", METHODS[:-1])
+    left, right = costs(figure, tree, "subscribers", METHODS, METHODS[:-1])
     few = tree.where(subscribers=FEW, method=crossings.LOCAL)
     if len(few):
         published(left, FEW, (1 - SAVED_TRAFFIC / 100) * few["traffic"][0], "below ALM-LA by what the paper says")
         published(right, FEW, (1 - SAVED_DELAY / 100) * few["delay"][0], "below ALM-LA by what the paper says")
-    finish(left, "subscribers", "messages between clusters per publish", log_y=True)
-    finish(right, "subscribers", "largest delay [hops between clusters]", log_y=True)
-    legend(figure)
+    finish_costs(figure, "subscribers", "hops", log_y=True)
 
 
 EXPERIMENT = Experiment(

@@ -1,14 +1,15 @@
 """SELECT fig. 10: how often each level of the finger tables is used (§4.5)."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from weft.pipelines.experiments.claims import Claim
 from weft.pipelines.experiments.experiment import Experiment, Point, Scale, Tables, points
 from weft.pipelines.experiments.select import trials
 from weft.pipelines.experiments.select.fig9 import ANYCAST, BY_VALUE, NEVER, SWEEP
+from weft.pipelines.experiments.select.saying import said
 from weft.pipelines.experiments.summaries import Total
 from weft.pipelines.experiments.table import Table
 
@@ -46,14 +47,10 @@ def moved(tables: Tables, selection: str) -> float:
     return float(np.abs(one - other).sum() / 2)
 
 
-def said(
-    what: str, paper: str, ours: Callable[[Tables], float], holds: Callable[[float], bool], why: str = ""
-) -> Claim:
-    return Claim(what=what, source=SOURCE, paper=paper, ours=ours, holds=holds, why=why)
-
+_said = partial(said, SOURCE)
 
 CLAIMS = (
-    said(
+    _said(
         "Few and Close at Tw = 0: share of FFT[0] and FFT[1] against Many's (least ratio)",
         "Few and Close use low levels frequently; Many uses higher ones",
         lambda tables: min(
@@ -63,7 +60,7 @@ CLAIMS = (
         ),
         lambda ratio: ratio > 1,
     ),
-    said(
+    _said(
         "Few and Close: mean level of FFT, (k+1)T less Tw = 0 (least)",
         "at (k+1)T Few and Close use higher levels, around FFT[3]",
         lambda tables: min(
@@ -71,7 +68,7 @@ CLAIMS = (
         ),
         lambda levels: levels > 0,
     ),
-    said(
+    _said(
         "Few and Close: share of FFT[3], (k+1)T against Tw = 0 (least ratio)",
         "at (k+1)T Few and Close use higher levels, around FFT[3]",
         lambda tables: min(
@@ -80,19 +77,19 @@ CLAIMS = (
         ),
         lambda ratio: ratio > 1,
     ),
-    said(
+    _said(
         "use that is elsewhere at (k+1)T than at Tw = 0: Many against the least of Few and Close",
         "Many has a similar utilization rate at Tw = 0 and (k+1)T",
         lambda tables: moved(tables, "many") / min(moved(tables, name) for name in ("few", "close")),
         lambda ratio: ratio < 1,
     ),
-    said(
+    _said(
         "share of BFT at (k+1)T, all selections (largest)",
         "at (k+1)T all use FFTs rather than BFTs",
         lambda tables: max(share(tables, name, SWEEP, table="BFT") for name in ANYCAST),
         lambda part: part < 0.5,
     ),
-    said(
+    _said(
         "BFT against FFT, all selections and both Tw (largest ratio)",
         "the BFT utilization rate is significantly lower than that of the FFT",
         lambda tables: max(
@@ -103,7 +100,7 @@ CLAIMS = (
         lambda ratio: ratio < 0.5,
         "significantly is taken as: less than half",
     ),
-    said(
+    _said(
         "share of BFT, Tw = 0 less (k+1)T, Many, Few and Close (least)",
         "the BFT utilization rate at Tw = 0 is higher than at (k+1)T",
         lambda tables: min(
@@ -111,7 +108,7 @@ CLAIMS = (
         ),
         lambda part: part > 0,
     ),
-    said(
+    _said(
         f"share of levels above {HIGHEST}, all selections and both Tw (largest)",
         "a level higher than 6 is not used",
         lambda tables: max(
@@ -123,7 +120,7 @@ CLAIMS = (
         "walk comes back from there over high levels. The paper's program seems not to see it; see select-table3 for what that "
         "changes",
     ),
-    said(
+    _said(
         f"share of levels above {HIGHEST} at (k+1)T, Many, Few and Close (largest)",
         "a level higher than 6 is not used",
         lambda tables: max(share(tables, name, SWEEP, level=range(HIGHEST + 1, 16)) for name in BY_VALUE),

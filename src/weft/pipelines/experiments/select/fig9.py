@@ -1,6 +1,7 @@
 """SELECT fig. 9: hops of each request while the components of a range are reserved one after the other (§4.5)."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from weft.pipelines.experiments.claims import Claim
 from weft.pipelines.experiments.experiment import Experiment, Point, Scale, Tables, points
 from weft.pipelines.experiments.select import trials
+from weft.pipelines.experiments.select.saying import said
 from weft.pipelines.experiments.summaries import Mean
 from weft.pipelines.experiments.table import Table
 
@@ -138,64 +140,60 @@ def other_rings(tables: Tables) -> float:
     return worst
 
 
-def said(
-    what: str, paper: str, ours: Callable[[Tables], float], holds: Callable[[float], bool], why: str = ""
-) -> Claim:
-    return Claim(what=what, source=SOURCE, paper=paper, ours=ours, holds=holds, why=why)
-
+_said = partial(said, SOURCE)
 
 CLAIMS = (
-    said(
+    _said(
         "Anycast, hops at twice the Nr (least ratio)",
         "the number of hops increases with Nr",
         rises,
         lambda ratio: ratio > 1,
     ),
-    said(
+    _said(
         "growth from Nr = 8 to 64: Tw = 0 against (k+1)T (least ratio)",
         "Tw = 0 shows a greater increase than (k+1)T",
         steeper,
         lambda ratio: ratio > 1,
     ),
-    said(
+    _said(
         "hops for retransmissions a request, Tw = 0 less (k+1)T (least)",
         "at Tw = 0 retransmissions take more hops than at (k+1)T",
         more_again,
         lambda hops: hops > 0,
     ),
-    said(
+    _said(
         "last request at Tw = 0 against Multicast (least ratio)",
         "at Tw = 0 the latter requests take more hops than Multicast and Optimal",
         last_against_multicast,
         lambda ratio: ratio > 1,
         "the least of all four selections and all Nr; Optimal is below Multicast everywhere",
     ),
-    said(
+    _said(
         "first eighth of the requests of Close and Few at Tw = 0 against Multicast (largest ratio)",
         "few hops while enough are free, though the values are old: Close and Few",
         first_against_multicast,
         lambda ratio: ratio < 1,
     ),
-    said(
+    _said(
         "Close and Few at (k+1)T: hops a request above Optimal (most)",
         "Few and Close demonstrate similar hops to Optimal",
         close_to_optimal,
         lambda hops: hops < 1,
         "similar is taken as: less than one hop",
     ),
-    said(
+    _said(
         "Many at Tw = 0 against the better of Few and Close",
         "Many demonstrates a small number of hops",
         lambda tables: many_against(tables, NEVER, 1),
         lambda ratio: ratio < 1,
     ),
-    said(
+    _said(
         "Many at (k+1)T, first half of the requests, against the better of Few and Close",
         "at (k+1)T Many has a larger number of hops",
         lambda tables: many_against(tables, SWEEP, 0.5),
         lambda ratio: ratio > 1,
     ),
-    said(
+    _said(
         "Many at (k+1)T, whole trial, against the better of Few and Close",
         "at (k+1)T Many has a larger number of hops",
         lambda tables: many_against(tables, SWEEP, 1),
@@ -203,20 +201,20 @@ CLAIMS = (
         "with values that are right each node is reserved once, over as many hops as the ones in its binary distance from "
         "the sender: the sum over a trial is the same for every selection, and only the order differs",
     ),
-    said(
+    _said(
         "Random: (k+1)T against Tw = 0",
         "Random has the same number of hops even if Tw is changed",
         lambda tables: mean(tables, "random", 64, SWEEP) / mean(tables, "random", 64, NEVER),
         lambda ratio: abs(ratio - 1) < 0.01,
         "the same seeds at both, and nothing else to differ by",
     ),
-    said(
+    _said(
         "share of requests at Tw = 0 in which Random takes fewer hops than Few and Close",
         "Random can be lower than Few and Close when Tw = 0",
         random_lower,
         lambda share: share > 0,
     ),
-    said(
+    _said(
         "at (k+1)T: selections by value against Random (largest ratio)",
         "at (k+1)T the selections that use values take fewer hops",
         lambda tables: max(
@@ -242,7 +240,7 @@ CLAIMS = (
         ours=dearer_from,
         why="read off a plot by the authors, to the nearest ten as it seems",
     ),
-    said(
+    _said(
         "hops with 64 or 256 brokers against 128 (largest deviation)",
         "Nb has no influence on the hops of Anycast and Multicast",
         other_rings,

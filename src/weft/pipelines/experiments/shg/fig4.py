@@ -12,8 +12,9 @@ from weft.pipelines.experiments.shg.traffic import (
     draw_parts,
     draw_ratios,
     grid,
+    lost,
     memory_mb,
-    slope,
+    steady,
     swept,
 )
 from weft.pipelines.experiments.shg.workload import EVENT_COLUMNS, events
@@ -26,16 +27,6 @@ PARTS = {
     "down": "down installed paths",
     "up": "up from publishers",
 }
-
-
-def _lost(variant: str, mapping: str, n: int) -> Claim:
-    return Claim(
-        what=f"BT(e), {variant}, {MAPPINGS[mapping]}, {1 << n:,} nodes",
-        source="SHG §V, fig. 4",
-        paper=None,
-        ours=at(f"ratio_{mapping}", n, variant=variant),
-        why=LOST,
-    )
 
 
 def _longest(tables: Tables) -> float:
@@ -73,12 +64,7 @@ EXPERIMENT = Experiment(
             ours=at("wanted", 10),
             why="Not a result: σ follows from α and β. It checks the reading.",
         ),
-        *(
-            _lost(variant, mapping, n)
-            for variant in ("corrected", "literal")
-            for mapping in MAPPINGS
-            for n in (6, 8, 10)
-        ),
+        *lost("BT(e)", "SHG §V, fig. 4"),
         Claim(
             what="BT(e) with roots that have to be routed to, 1,024 nodes, a group for each event type",
             source="SHG §V, fig. 4",
@@ -86,13 +72,7 @@ EXPERIMENT = Experiment(
             ours=at("ratio_kind_routed", 10),
             why=f"{LOST} The other reading of how a publisher reaches Scribe's root.",
         ),
-        Claim(
-            what="BT(e) at 1,024 nodes by that at 64, the larger of both mappings",
-            source="SHG §V",
-            paper="very good scalability: it does not grow",
-            ours=lambda tables: max(slope(f"ratio_{mapping}")(tables) for mapping in MAPPINGS),
-            holds=lambda growth: growth <= 1,
-        ),
+        steady("BT(e)"),
         Claim(
             what="Traffic across the event partition, from k = 1 to k = 7 at 256 nodes: the largest step",
             source="SHG §IV.B",

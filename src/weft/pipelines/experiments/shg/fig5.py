@@ -5,15 +5,15 @@ import numpy as np
 from weft.pipelines.experiments.claims import Claim
 from weft.pipelines.experiments.experiment import Experiment, Tables
 from weft.pipelines.experiments.shg.traffic import (
-    LOST,
     MAPPINGS,
     REPEATS,
     at,
     draw_parts,
     draw_ratios,
     grid,
+    lost,
     memory_mb,
-    slope,
+    steady,
     swept,
 )
 from weft.pipelines.experiments.shg.workload import SUBSCRIPTION_COLUMNS, subscriptions
@@ -21,16 +21,6 @@ from weft.pipelines.experiments.summaries import Mean
 
 MEANS = tuple(name for name in SUBSCRIPTION_COLUMNS if name != "variant")
 PARTS = {"shg": "SHG", "by_pattern": "Scribe, a group for each pattern"}
-
-
-def _lost(variant: str, mapping: str, n: int) -> Claim:
-    return Claim(
-        what=f"BT(p), {variant}, {MAPPINGS[mapping]}, {1 << n:,} nodes",
-        source="SHG §V, fig. 5",
-        paper=None,
-        ours=at(f"ratio_{mapping}", n, variant=variant),
-        why=LOST,
-    )
 
 
 def _entries(tables: Tables) -> float:
@@ -53,12 +43,7 @@ EXPERIMENT = Experiment(
     per_task=50,
     memory_mb=memory_mb,
     claims=[
-        *(
-            _lost(variant, mapping, n)
-            for variant in ("corrected", "literal")
-            for mapping in MAPPINGS
-            for n in (6, 8, 10)
-        ),
+        *lost("BT(p)", "SHG §V, fig. 5"),
         Claim(
             what="BT(p), the largest over all sizes, k and mappings",
             source="SHG abstract",
@@ -75,13 +60,9 @@ EXPERIMENT = Experiment(
             ours=_entries,
             holds=lambda ratio: ratio > 1,
         ),
-        Claim(
-            what="BT(p) at 1,024 nodes by that at 64, the larger of both mappings",
-            source="SHG §V",
-            paper="very good scalability: it does not grow",
-            ours=lambda tables: max(slope(f"ratio_{mapping}")(tables) for mapping in MAPPINGS),
-            holds=lambda growth: growth <= 1,
-            why="With k = n/2 a subscription partition grows with n, and a subscription's way is up to ⌊k/2⌋; a way in "
+        steady(
+            "BT(p)",
+            "With k = n/2 a subscription partition grows with n, and a subscription's way is up to ⌊k/2⌋; a way in "
             "Scribe's tree is up to n, shortened where ways meet. Both grow like n, SHG's in steps of two dimensions.",
         ),
         Claim(

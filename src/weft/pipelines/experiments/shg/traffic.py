@@ -1,4 +1,4 @@
-"""What shg-fig4 and shg-fig5 have in common: sizes, summaries, and SHG's traffic drawn relative to Scribe's.
+"""What shg-fig4 and shg-fig5 have in common: sizes, claims about both, and SHG's traffic drawn relative to Scribe's.
 
 Both curves of the paper are lost. The claims are what its text says of them.
 """
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.pipelines.experiments.claims import Claim
 from weft.pipelines.experiments.experiment import Point, Scale, Tables
 from weft.pipelines.experiments.table import Table
 
@@ -18,6 +19,34 @@ SWEPT = 8
 REPEATS = {Scale.SMALL: 3, Scale.PAPER: 100, Scale.HUGE: 100}
 
 LOST = "The curve is lost; nothing to compare with."
+
+
+def lost(what: str, source: str) -> list[Claim]:
+    """A lost curve's values, ours, at three sizes, for both mappings and both variants."""
+    return [
+        Claim(
+            what=f"{what}, {variant}, {text}, {1 << n:,} nodes",
+            source=source,
+            paper=None,
+            ours=at(f"ratio_{mapping}", n, variant=variant),
+            why=LOST,
+        )
+        for variant in ("corrected", "literal")
+        for mapping, text in MAPPINGS.items()
+        for n in (6, 8, 10)
+    ]
+
+
+def steady(what: str, why: str = "") -> Claim:
+    """That traffic relative to Scribe's does not grow with the overlay."""
+    return Claim(
+        what=f"{what} at 1,024 nodes by that at 64, the larger of both mappings",
+        source="SHG §V",
+        paper="very good scalability: it does not grow",
+        ours=lambda tables: max(slope(f"ratio_{mapping}")(tables) for mapping in MAPPINGS),
+        holds=lambda growth: growth <= 1,
+        why=why,
+    )
 
 
 def halves(n: int) -> list[int]:
