@@ -1,4 +1,4 @@
-"""The report: an overview, each experiment with its plots and verdicts, and what could not be compared."""
+"""The report: an overview, each experiment with its plots and verdicts, what came out otherwise, what could not be compared."""
 
 import platform
 import re
@@ -11,10 +11,10 @@ from weft.pipelines.experiments.claims import ABSENT, ALONE, Verdict
 from weft.pipelines.report.blocks import Block, Command, Grid, Heading, Picture, Text
 from weft.pipelines.report.drawing import draw
 from weft.pipelines.report.html import html
-from weft.pipelines.report.judged import Judged
+from weft.pipelines.report.judged import BAD, Judged
 from weft.pipelines.report.markdown import markdown
 from weft.pipelines.report.papers import TITLES, WORDS
-from weft.pipelines.report.values import compared, number, write_csv
+from weft.pipelines.report.values import compared, tenths, write_csv
 
 TITLE = "Experiments"
 MADE_BY = "weft experiments report"
@@ -43,6 +43,7 @@ def write(found: Sequence[Judged], folder: Path, command: str) -> Path:
         pictures = draw(judged, folder)
         files = write_csv(judged, data)
         blocks += _section(judged, pictures, files)
+    blocks += _otherwise(found)
     blocks += _uncompared(found)
     written = markdown(blocks)
     page.write_text(written, encoding="utf-8")
@@ -85,10 +86,8 @@ def _overview(found: Sequence[Judged]) -> Iterator[Block]:
                 str(bad),
                 str(free),
                 runs,
-                number(round(cost.cpu_s, 1)),
-                number(round(cost.seconds, 1)),
-                number(round(rate, 1)),
-                number(round(cost.peak_mb)),
+                *(tenths(each) for each in (cost.cpu_s, cost.seconds, rate)),
+                f"{cost.peak_mb:,.0f}",
             )
         )
     sums = [sum(judged.counted()[at] for judged in found) for at in range(3)]
@@ -96,7 +95,7 @@ def _overview(found: Sequence[Judged]) -> Iterator[Block]:
     there = sum(judged.cost.runs for judged in found)
     peak = max((judged.cost.peak_mb for judged in found), default=0)
     rate = there / seconds if seconds else float("nan")
-    totals = (f"{there:,}", *(number(round(each, 1)) for each in (cpu, seconds, rate)), number(round(peak)))
+    totals = (f"{there:,}", *(tenths(each) for each in (cpu, seconds, rate)), f"{peak:,.0f}")
     rows.append(("**all**", "", *(str(each) for each in sums), *totals))
     cores = sorted({judged.cost.cores for judged in found})
     yield Heading(2, "Overview")
@@ -128,9 +127,7 @@ def _section(judged: Judged, pictures: Sequence[tuple[str, str]], files: Sequenc
         if reasons:
             yield Text("\n".join(f"- {what}: {why}" for why, what in reasons))
     links = ", ".join(f"[{name}]({DATA}/{name})" for name in files)
-    yield Text(
-        f"{cost.runs:,} runs, {number(round(cost.cpu_s, 1))} CPU-s, at most {cost.peak_mb:.0f} MB each. Data: {links}."
-    )
+    yield Text(f"{cost.runs:,} runs, {tenths(cost.cpu_s)} CPU-s, at most {cost.peak_mb:.0f} MB each. Data: {links}.")
     yield Command(f"weft experiments run {experiment.name} --scale {judged.scale.value}")
 
 
@@ -144,6 +141,21 @@ def _by_reason(verdicts: Iterable[Verdict]) -> list[tuple[str, str]]:
         (why, "; ".join(whats) if len(whats) <= LIKEWISE else f"{whats[0]}, and {len(whats) - 1} more")
         for why, whats in found.items()
     ]
+
+
+def _otherwise(found: Sequence[Judged]) -> Iterator[Block]:
+    yield Heading(2, "What came out otherwise")
+    rows = tuple(
+        (f"[{judged.experiment.name}](#{judged.experiment.name})", *(compared(verdict)[at] for at in (0, 2, 3, 5)))
+        for judged in found
+        for verdict in judged.verdicts
+        if verdict.verdict in BAD
+    )
+    if rows:
+        yield Text("All of them in one place; reasons, as far as they are known, stand with each experiment.")
+        yield Grid(("experiment", "claim", "paper", "ours", ""), rows, frozenset({3}))
+    else:
+        yield Text("Nothing did.")
 
 
 def _uncompared(found: Sequence[Judged]) -> Iterator[Block]:

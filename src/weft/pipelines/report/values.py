@@ -40,6 +40,11 @@ def number(value: float) -> str:
     return f"{value:,.{digits}f}"
 
 
+def tenths(value: float) -> str:
+    """Seconds and rates, to a tenth."""
+    return "–" if math.isnan(value) else f"{value:,.1f}"
+
+
 def compared(verdict: Verdict) -> tuple[str, str, str, str, str, str]:
     """What, source, paper, ours, ratio, verdict."""
     unit = f" {verdict.unit}" if verdict.unit else ""

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from weft.pipelines.experiments.claims import Verdict
-from weft.pipelines.report.values import compared, number
+from weft.pipelines.report.values import compared, number, tenths
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,7 @@ def test_a_unit_stands_at_numbers_only():
     assert compared(verdict) == ("Hops", "a paper", "16 hops", "15.98 hops", "0.9988", "agrees")
     said = verdict._replace(paper="under ten", ours=math.nan, ratio=math.nan, verdict="not run")
     assert compared(said) == ("Hops", "a paper", "under ten", "–", "–", "not run")
+
+
+def test_seconds_have_a_tenth():
+    assert [tenths(value) for value in (0.04, 3.25, 1234.56, math.nan)] == ["0.0", "3.2", "1,234.6", "–"]
