@@ -19,8 +19,8 @@ from weft.overlay.keys import ALM, OFM, Key, topic_key
 from weft.pipelines.experiments.experiment import Point, Rows
 from weft.sim.des.engine import Simulation
 from weft.sim.des.network import Network, Uniform
-from weft.sim.handover import MovedOver, Stopped, ring_of
-from weft.sim.rejoin import Intervals, Move, rejoin, whole
+from weft.sim.migration.handover import MovedOver, Stopped, ring_of
+from weft.sim.migration.rejoin import Intervals, Move, rejoin, whole
 from weft.sim.vector.layout import Layout, Span
 from weft.sim.vector.multicast import multicast
 from weft.sim.vector.suzaku import Suzaku

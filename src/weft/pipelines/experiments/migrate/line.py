@@ -9,7 +9,7 @@ from weft.core.ids import NodeId
 from weft.core.rand import Rng
 from weft.overlay.keys import ALM, OFM, Key, KeyRange, Segment, segment_range, topic_key
 from weft.sim.des import shapes
-from weft.sim.rejoin import Counting
+from weft.sim.migration.rejoin import Counting
 from weft.sim.vector.physical import Line, Ofm
 
 MEMBERS = 8

@@ -1,7 +1,7 @@
 """How long eight members take to move from the ALM topic to the OFM topic: MIGRATE's figure 8 as a model.
 
 *rejoin*: Suzaku machines under the paper's intervals, from the first join's start to the last leave's end. *rename*: the
-hand-over of ``weft.sim.handover``, from the moment at which the rendezvous point begins to the last member's being told.
+hand-over of ``sim.migration.handover``, from the moment at which the rendezvous point begins to the last member's being told.
 Each message takes the stated latency of whoever handles it, half as much to half as much again; links take no time.
 """
 
@@ -11,8 +11,8 @@ from weft.overlay.keys import OFM, Key
 from weft.pipelines.experiments.experiment import Point, Rows
 from weft.pipelines.experiments.migrate.line import MEMBERS, SETTLED_S, Setup
 from weft.sim.des.engine import Simulation
-from weft.sim.handover import Began, MovedOver, Stopped, ring_of
-from weft.sim.rejoin import Counting, Intervals, Move, rejoin, whole
+from weft.sim.migration.handover import Began, MovedOver, Stopped, ring_of
+from weft.sim.migration.rejoin import Counting, Intervals, Move, rejoin, whole
 
 COLUMNS: dict[str, type] = {
     "time_ms": float,

@@ -3,7 +3,7 @@
 a publishes every .2 s, from before the publish at time 0 that sets off the migration until long after. M_OFM and M_Q are left
 out, as in the paper (§6). *conventional*: Suzaku machines that rejoin under the paper's intervals, in an order that is drawn;
 before, a publishes to both topics, and from then on to the ALM topic, members or none. *proposed*: the hand-over of
-``weft.sim.handover`` says who is where and what a has been told; as a rename leaves everybody's place, each publish is the
+``sim.migration.handover`` says who is where and what a has been told; as a rename leaves everybody's place, each publish is the
 bulk model's tree over the members that are still in the ALM topic, and none at all once a knows that nobody is.
 """
 
@@ -24,8 +24,8 @@ from weft.pipelines.experiments.migrate.line import (
 )
 from weft.pipelines.experiments.migrate.moving import INTERVALS
 from weft.sim.des.engine import Simulation
-from weft.sim.handover import MovedOver, Stopped, ring_of
-from weft.sim.rejoin import Move, publish, rejoin, whole
+from weft.sim.migration.handover import MovedOver, Stopped, ring_of
+from weft.sim.migration.rejoin import Move, publish, rejoin, whole
 from weft.sim.vector.layout import Layout, Longs, Span
 from weft.sim.vector.multicast import Tree, multicast
 from weft.sim.vector.physical import unicasts

@@ -26,7 +26,7 @@ from weft.pipelines.experiments.migrate.line import (
     SETTLED_S,
     Setup,
 )
-from weft.sim.rejoin import join, leave, publish, whole
+from weft.sim.migration.rejoin import join, leave, publish, whole
 from weft.sim.vector.layout import Layout, Span
 from weft.sim.vector.multicast import multicast
 from weft.sim.vector.physical import unicasts

@@ -2,8 +2,8 @@
 
 from weft.core.rand import Rng
 from weft.pipelines.experiments.experiment import Point, Rows
-from weft.sim.ofgate import Method, Query
-from weft.sim.turnover import Newcomers, Rates, Turnover
+from weft.sim.migration.ofgate import Method, Query
+from weft.sim.migration.turnover import Newcomers, Rates, Turnover
 
 SUBSCRIBERS, PUBLISHERS, PUBLISH_RATE = 100, 10, 1.0
 """SAPS §4.2."""

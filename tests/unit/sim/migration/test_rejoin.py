@@ -6,7 +6,7 @@ from weft.core.ids import NodeId
 from weft.overlay.api import Joined, Left
 from weft.overlay.keys import ALM, OFM, segment_range, topic_key
 from weft.sim.des import shapes
-from weft.sim.rejoin import Counting, Intervals, Move, publish, rejoin, whole
+from weft.sim.migration.rejoin import Counting, Intervals, Move, publish, rejoin, whole
 
 KEYS = [topic_key("t", ALM, NodeId(number)) for number in range(1, 6)]
 

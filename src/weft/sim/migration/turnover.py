@@ -19,7 +19,7 @@ from weft.core.machine import Event, Machine, Outbox
 from weft.core.rand import Rng
 from weft.sim.des.engine import Simulation
 from weft.sim.des.network import Uniform
-from weft.sim.ofgate import (
+from weft.sim.migration.ofgate import (
     FIRST_AGENT,
     GATE,
     SWITCHES,

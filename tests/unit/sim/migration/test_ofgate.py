@@ -8,7 +8,7 @@ from weft.core.machine import Deliver, Outbox, Send
 from weft.core.rand import Rng
 from weft.sim.des.engine import Simulation
 from weft.sim.des.network import Uniform
-from weft.sim.ofgate import (
+from weft.sim.migration.ofgate import (
     FIRST_AGENT,
     GATE,
     LOOPBACK_S,

@@ -4,7 +4,7 @@ Small machines: OFGate with its statuses, the switches that copy what is sent to
 subscribe, or do neither. The overlay is not what is measured here: ``Roll`` stands for it, a list of members per segment that
 is right at every instant; a publish by ALM is one message to each of them. One topic, one OFM address.
 
-``weft.sim.turnover`` lets members come and go.
+``weft.sim.migration.turnover`` lets members come and go.
 """
 
 from collections import Counter

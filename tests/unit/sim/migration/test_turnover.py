@@ -2,8 +2,8 @@
 
 import pytest
 
-from weft.sim.ofgate import Method, Query
-from weft.sim.turnover import Newcomers, Rates, Turnover
+from weft.sim.migration.ofgate import Method, Query
+from weft.sim.migration.turnover import Newcomers, Rates, Turnover
 
 RATES = Rates(subscribers=20, publishers=4, publish=2.0, join=0.5, leave=0.5)
 CASES = [

@@ -8,7 +8,7 @@ from weft.core.rand import Rng
 from weft.overlay.keys import ALM, OFM, PUB, topic_key
 from weft.sim.des.engine import Simulation
 from weft.sim.des.network import Uniform
-from weft.sim.handover import Began, MovedOver, Stopped, ring_of
+from weft.sim.migration.handover import Began, MovedOver, Stopped, ring_of
 
 
 def run(keys, fitting=False, seed=0, jitter_s=0.0):
