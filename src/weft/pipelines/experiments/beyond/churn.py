@@ -149,7 +149,11 @@ CLAIMS = [
         source="overlay §2: only the right neighbour repairs, and it looks once an interval",
         paper=1.0,
         ours=_mended,
-        why="what the settings promise for one crash; of neighbours that crash together, the second is found after the first",
+        why=(
+            "What the settings promise for one crash; messages and the looks of this experiment, each quarter of a second, add "
+            "some 0.4 s. Of neighbours that crash together, the second is found after the first. So few crashes (80 to 90 at "
+            "the papers' scale) leave the mean uncertain by 8 % (95 %), and the worse of two overlays is shown."
+        ),
     ),
     *(
         Claim(
