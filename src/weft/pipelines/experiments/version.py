@@ -1,4 +1,5 @@
-"""What a result was made from, as a hash: the source of the model's module and of all of weft that it imports, however deep.
+"""What a result was made from, as a hash: the source of the model's module and of all of weft that it imports, however deep,
+and the types of its parameters and columns, which its table has.
 
 Results of another version are not mixed with ours, and a change elsewhere (a caption, the broker) makes nothing run again.
 Imports are read, not executed; those inside functions count too. What only describes experiments, or lists them, computes no
@@ -15,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from weft.pipelines.experiments.experiment import Experiment, Point
+from weft.pipelines.experiments.scale import Scale
 
 ROOT = "weft"
 DIGITS = 16
@@ -23,9 +25,12 @@ _DESCRIBING = {f"{_HERE}.{name}" for name in ("experiment", "claims", "scale", "
 
 
 def version_of(experiment: Experiment) -> str:
-    """The hash of all source that the experiment's rows depend on."""
+    """The hash of all source that the experiment's rows depend on, and of their form."""
     sources = _closure(experiment.model.__module__)
-    total = hashlib.sha256()
+    point = experiment.grid(Scale.SMALL)[0]
+    form = [sorted((name, type(value).__name__) for name, value in point.items())]
+    form.append(sorted((name, kind.__name__) for name, kind in experiment.columns.items()))
+    total = hashlib.sha256(json.dumps(form).encode())
     for name in sorted(sources):
         total.update(name.encode() + b"\0" + sources[name].read_bytes() + b"\0")
     return total.hexdigest()[:DIGITS]

@@ -15,8 +15,13 @@ class Described:
 
     name = "trial"
 
-    def __init__(self, model):
+    def __init__(self, model, **columns):
         self.model = model
+        self.columns = columns
+
+    @staticmethod
+    def grid(scale):
+        return [{"size": 1}]
 
 
 @pytest.fixture
@@ -52,6 +57,14 @@ def test_a_change_in_what_the_model_imports_is_another_version(package):
     assert version_of(package(LAZY, "one = 2\n")) != first
     assert version_of(package(LAZY + "\n", "one = 1\n")) != first
     assert version_of(package(LAZY, "one = 1\n")) == first
+
+
+def test_columns_of_another_type_are_another_version(package):
+    model = package(LAZY, "one = 1\n").model
+    versions = {
+        version_of(Described(model, **columns)) for columns in ({}, {"hops": int}, {"hops": float}, {"more": int})
+    }
+    assert len(versions) == 4
 
 
 def test_what_the_model_does_not_import_does_not_matter(package, tmp_path):
