@@ -49,7 +49,7 @@ class Bench:
     def life(self, number: int, run: int = 0) -> Engine:
         node = NodeId(number)
         overlay = make(self.kind, node, self.overlay_settings, self.seed, run)
-        return Engine(node, overlay, (f"c{number % 2}",), self.settings, self.seed)
+        return Engine(node, overlay, (f"c{number % 2}",), self.settings, self.seed, run)
 
     def add(self, number: int) -> None:
         self.simulation.add(NodeId(number), self.life(number))

@@ -8,16 +8,19 @@ import pytest
 from pubsub_bench import Bench
 from weft.core.ids import NodeId
 from weft.core.rand import Rng
+from weft.mqtt.topics import matches
 from weft.overlay.keys import PUB, filter_parts
 from weft.pubsub.boundary import LISTENING, NOBODY
 from weft.pubsub.settings import Settings
+from weft.pubsub.shapes import is_wild
 from weft.sim.des.faults import Bounds as Harm
 from weft.sim.des.faults import Crash, CrashRestart, FaultPlan
 from weft.sim.des.injection import Injector
 from weft.sim.invariants import Broken, RingCheck
 
-QUICK = Settings(join_after=2, idle_s=8.0, check_s=2.0, check_first_s=0.5, rejoin_s=1.0)
-TOPICS = ("a", "b")
+QUICK = Settings(join_after=2, idle_s=8.0, check_s=2.0, check_first_s=0.5, rejoin_s=1.0, announce_s=2.0, expire_s=7.0)
+TOPICS = ("a", "b/c")
+FILTERS = (*TOPICS, *TOPICS, "+", "b/+", "b/#", "#")
 KINDS = tuple(kind for kind in FaultPlan.KINDS if kind != "join-storm")
 HORIZON_S = 25.0
 SETTLE_S = 120.0
@@ -44,7 +47,7 @@ class Schedule:
         self.bench = Bench(overlay, 0, QUICK, seed=seed, faults=self.injector)
 
     def _life(self, node, run):
-        self.wanted -= {(node, topic) for topic in TOPICS}
+        self.wanted -= {(node, topic) for topic in FILTERS}
         return self.bench.life(node, run)
 
     def _rejoin(self, engine, now, out):
@@ -57,13 +60,14 @@ class Schedule:
             bench.add(node)
             bench.wait(0.2)
         while bench.simulation.now < max(HORIZON_S, self.plan.over_at):
-            self._act(rng.choice(self.nodes), rng.choice(TOPICS))
+            self._act(rng.choice(self.nodes), rng.choice(FILTERS), rng.choice(TOPICS))
             bench.wait(rng.uniform(0.0, 1.0))
         silent = rng.choice(TOPICS)
-        for node, topic in sorted(self.wanted):
-            if topic == silent:
-                self._unsubscribe(node, topic)
+        for node, wanted in sorted(self.wanted):
+            if matches(wanted, silent) and rng.below(4):
+                self._unsubscribe(node, wanted)
         self._until(self._whole)
+        self._until(self._informed)
         self._until(self._suspended_rightly)
         for topic in TOPICS:
             for node in list(bench.engines):
@@ -72,12 +76,12 @@ class Schedule:
 
     # What brokers are told (a paused one hears it later, one that is down never)
 
-    def _act(self, node: NodeId, topic: str) -> None:
+    def _act(self, node: NodeId, wanted: str, topic: str) -> None:
         kind = self.rng.below(5)
         if kind == 0:
-            self.bench.do(node, lambda engine, now, out: self._subscribe(engine, now, topic, out))
+            self.bench.do(node, lambda engine, now, out: self._subscribe(engine, now, wanted, out))
         elif kind == 1:
-            self._unsubscribe(node, topic)
+            self._unsubscribe(node, wanted)
         elif kind == 2:  # a signal went astray, another came late
             self.bench.mislead(self.rng.below(2), node, topic=topic)
         else:
@@ -118,14 +122,23 @@ class Schedule:
             held = engine.nodes.held
             if set(held) != set(engine.port.overlay.keys()) or engine.nodes.home not in held:
                 raise Broken(f"broker {node} wants {held}, is in the ring with {engine.port.overlay.keys()}")
-        for topic in TOPICS:
+        for topic in FILTERS:
             wanted = {node for node, wanted in self.wanted if wanted == topic and node in self.bench.engines}
             if self.bench.subscribers(topic) != wanted:
                 raise Broken(f"{self.bench.subscribers(topic)} subscribe to {topic}, wanted {wanted}")
 
+    def _informed(self) -> None:
+        """Everybody knows each shape with wildcards that somebody uses, and no other."""
+        live = {filter_parts(wanted)[0] for node, wanted in self.wanted if node in self.bench.engines}
+        live = {shape for shape in live if is_wild(shape)}
+        for node, engine in self.bench.engines.items():
+            engine.shapes.places(self.bench.simulation.now, TOPICS[0])  # forgets those that have expired
+            if set(engine.shapes.live) != live:
+                raise Broken(f"broker {node} knows {sorted(engine.shapes.live)}, live are {sorted(live)}")
+
     def _suspended_rightly(self) -> None:
         """Who is in ``pub`` knows whether anybody is in ``alm``; one of them is the rp; who subscribes is not in ``pub``."""
-        for topic in TOPICS:
+        for topic in FILTERS:
             place = filter_parts(topic)
             members, subscribers = self.bench.segment(PUB, topic), self.bench.subscribers(topic)
             right = LISTENING if subscribers else NOBODY
@@ -149,7 +162,7 @@ class Schedule:
         bench.mislead(NOBODY if bench.subscribers(topic) else LISTENING, node, topic=topic)
         bench.publish(node, topic)
         self._until(self._suspended_rightly)
-        subscribers = bench.subscribers(topic)
+        subscribers = {each for each, wanted in self.wanted if matches(wanted, topic) and each in bench.engines}
         suspended, scatters = engine.counts["publish.suspended"], bench.sent()["Scatter"]
         body = bench.publish(node, topic, reliable=True)
         bench.wait(4 * STEP_S)
@@ -170,8 +183,9 @@ def test_the_schedules_are_worth_running():
     runs = [Schedule("suzaku", seed) for seed in range(SEEDS)]
     for run in runs:
         run.run()
-    heard = [bool(run.bench.subscribers(topic)) for run in runs for topic in TOPICS]
-    assert (True in heard, False in heard) == (True, True)
+    heard = [{wanted for _, wanted in run.wanted if matches(wanted, topic)} for run in runs for topic in TOPICS]
+    assert any(len(wanted) > 1 for wanted in heard)
+    assert any(not wanted for wanted in heard)
     assert sum(len(run.plan.faults) for run in runs) > SEEDS
     for what in ("suspended", "resumed", "repaired.i", "repaired.ii"):
         assert sum(run.bench.counts(what) for run in runs) > 0, what

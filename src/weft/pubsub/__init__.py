@@ -6,6 +6,7 @@ Never  MQTT, OpenFlow, I/O; never a concrete overlay: ``overlay.api`` and ``over
 
 Data flow
     engine      front door and verbs
+    shapes      wildcards: which shapes are live, and a topic's projection on each
     publishers  a topic's publisher: outside, joining, in and perhaps suspended; the rendezvous point; both repairs
     nodes       one reference-counted virtual node for each (filter, segment), and the broker's home
     port        the overlay, with its events caught

@@ -1,7 +1,7 @@
 """Pub/sub of one broker: front door and verbs. It is the machine; the overlay below it is a part of it.
 
-    subscribe ──▶ nodes ──▶ a virtual node in ``alm``
-    publish ──▶ publishers.due? ──no──▶ nothing at all: zero messages
+    subscribe ──▶ nodes ──▶ a virtual node in ``alm``; with wildcards: one in the catalogue of ``shapes`` too
+    publish ──▶ shapes.places ──▶ for each, publishers.due? ──no──▶ nothing at all: zero messages
                      └─yes──▶ range multicast to ``alm`` ──▶ other brokers' engines ──▶ Arrived
 
 The caller serves its own clients: what a broker publishes does not come back to it as ``Arrived``. A peer's message that
@@ -19,10 +19,16 @@ from weft.overlay.api import Joined, JoinFailed, Left, Missed, NeighbourChanged,
 from weft.overlay.keys import ALM, OFM, PUB, Segment, filter_parts
 from weft.pubsub.boundary import members, place_of
 from weft.pubsub.messages import BODY_BYTES_MAX, Compare, Compared, Publication, Report, Signal, check_publication
-from weft.pubsub.nodes import Nodes, Rejoin
+from weft.pubsub.nodes import HOME, Nodes, Rejoin
 from weft.pubsub.port import Port
 from weft.pubsub.publishers import CheckDue, Idle, Publishers
 from weft.pubsub.settings import Settings
+from weft.pubsub.shapes import AnnounceDue, AskShapes, Live, Shapes, is_wild, reaches
+
+RUN_STEPS = 1 << 40
+"""Publications of one life of a broker, before its numbers would reach the next life's."""
+SEEN_MAX = 65_536
+"""Publications that are remembered as having arrived here."""
 
 
 class Arrived(Event, frozen=True, gc=False):
@@ -44,7 +50,9 @@ class Engine:
         cluster: tuple[str, ...] = (),
         settings: Settings | None = None,
         seed: int = 0,
+        run: int = 0,
     ) -> None:
+        """``run`` is higher in each life of a broker, so that its publications are never taken for former ones."""
         self.node = node
         self.settings = settings or Settings()
         self.timers = Timers()
@@ -52,13 +60,19 @@ class Engine:
         self.port = Port(overlay, self._hear)
         self.nodes = Nodes(node, cluster, self.port, self.timers, self.settings)
         self.publishers = Publishers(node, seed, self.nodes, self.port, self.timers, self.counts, self.settings)
+        self.shapes = Shapes(node, self.nodes, self.port, self.timers, self.counts, self.settings)
+        self._number = run * RUN_STEPS
+        self._seen: dict[tuple[NodeId, int], None] = {}
         self._handlers: Handlers = {
+            Live: self.shapes.on_live,
+            AskShapes: self.shapes.on_ask,
             Signal: self.publishers.on_signal,
             Compare: self.publishers.on_compare,
             Compared: self.publishers.on_compared,
             Report: self.publishers.on_report,
         }
         self._timers: TimerHandlers = {
+            AnnounceDue: self.shapes.on_announce_due,
             Rejoin: self.nodes.on_rejoin,
             Idle: self.publishers.on_idle,
             CheckDue: self.publishers.on_check_due,
@@ -106,31 +120,43 @@ class Engine:
     def is_out(self) -> bool:
         return not self.nodes.held
 
-    def subscribe(self, now: float, topic: str, out: Outbox, segment: Segment = ALM) -> None:
-        """One more wants ``topic``; each ``subscribe`` is undone by one ``unsubscribe``."""
+    def subscribe(self, now: float, topic_filter: str, out: Outbox, segment: Segment = ALM) -> None:
+        """One more wants ``topic_filter``; each ``subscribe`` is undone by one ``unsubscribe``."""
         if segment == PUB:
             raise Misuse("publishers publish; they do not subscribe to the pub segment")
-        self.nodes.want(now, self.nodes.key(_topic(topic), segment), out)
+        place = filter_parts(topic_filter)
+        self.nodes.want(now, self.nodes.key(place, segment), out)
+        if is_wild(place[0]):
+            try:
+                self.shapes.want(now, place[0], out)
+            except Misuse:  # no room for it: all or nothing
+                self.nodes.unwant(now, self.nodes.key(place, segment), out)
+                raise
 
-    def unsubscribe(self, now: float, topic: str, out: Outbox, segment: Segment = ALM) -> None:
-        self.nodes.unwant(now, self.nodes.key(_topic(topic), segment), out)
+    def unsubscribe(self, now: float, topic_filter: str, out: Outbox, segment: Segment = ALM) -> None:
+        place = filter_parts(topic_filter)
+        self.nodes.unwant(now, self.nodes.key(place, segment), out)
+        if is_wild(place[0]):
+            self.shapes.unwant(now, place[0], out)
 
     def publish(self, now: float, topic: str, body: bytes, out: Outbox, *, reliable: bool = False) -> bool:
         """``body`` to all other brokers that subscribe to ``topic``; False if that costs nothing, as nobody does."""
         if len(body) > BODY_BYTES_MAX:
             raise Misuse(f"a body of more than {BODY_BYTES_MAX} bytes")
-        place = _topic(topic)
+        place = filter_parts(topic)
+        if is_wild(place[0]):
+            raise Misuse(f"{topic}: a topic, not a filter with wildcards")
         if not self.nodes.is_in(self.nodes.home):
             self.counts["publish.alone"] += 1  # not in the overlay (yet): nobody else can be reached
             return False
-        if not self.publishers.due(now, place, out):
-            self.counts["publish.suspended"] += 1
-            return False
-        self.counts["publish.sent"] += 1
-        publication = Publication(topic, body, self.nodes.is_in(self.nodes.key(place, PUB)))
-        query = Query(members(place), publication, strategy=self.settings.strategy, reliable=reliable)
-        self.port.multicast(now, query, out)
-        return True
+        self._number += 1
+        due = [each for each in (place, *self.shapes.places(now, topic)) if self.publishers.due(now, each, out)]
+        for each in due:
+            publication = Publication(topic, body, self.nodes.is_in(self.nodes.key(each, PUB)), self._number)
+            query = Query(members(each), publication, strategy=self.settings.strategy, reliable=reliable)
+            self.port.multicast(now, query, out)
+        self.counts["publish.sent" if due else "publish.suspended"] += 1
+        return bool(due)
 
     # What the overlay says
 
@@ -141,7 +167,10 @@ class Engine:
             except Violation as violation:
                 self._violated(event.origin, violation, out)
         elif isinstance(event, NeighbourChanged):
-            self.publishers.on_neighbours(now, event, out)
+            if event.key.shape:
+                self.publishers.on_neighbours(now, event, out)
+            else:
+                self.shapes.on_neighbours(now, event, out)
         elif isinstance(event, Missed):
             self.publishers.on_missed(now, event, out)
         elif isinstance(event, Joined):
@@ -153,6 +182,7 @@ class Engine:
         elif isinstance(event, JoinFailed):
             self.nodes.on_join_failed(now, event.key, out)
         elif isinstance(event, Left):
+            self.shapes.on_left(event.key)
             self.nodes.on_left(now, event.key, out)
 
     def _received(self, now: float, event: Received, out: Outbox) -> None:
@@ -160,22 +190,27 @@ class Engine:
             self.port.reply(now, event.token, None, out)
         if event.origin == self.node:
             return
+        if place_of(event.key) == HOME:
+            self.shapes.on_announced(now, event.origin, event.payload, out)
+            return
         if event.key.segment == PUB:
             self.publishers.on_signalled(now, event.key, event.payload, out)
             return
         publication = check_publication(event.payload)
-        if filter_parts(publication.topic) != place_of(event.key):
+        if not reaches(publication.topic, place_of(event.key)):
             raise Violation("publication of another topic")
-        if self.nodes.wanted(event.key):
+        if self.nodes.wanted(event.key) and self._is_new(event.origin, publication.number):
             out.deliver(Arrived(publication.topic, publication.body, event.origin, event.hops))
+
+    def _is_new(self, origin: NodeId, number: int) -> bool:
+        """Did it not come here before, for another filter that matches it?"""
+        if (origin, number) in self._seen:
+            return False
+        self._seen[origin, number] = None
+        if len(self._seen) > SEEN_MAX:
+            del self._seen[next(iter(self._seen))]
+        return True
 
     def _violated(self, source: NodeId, violation: Any, out: Outbox) -> None:
         self.counts["violation"] += 1
         out.trace("pubsub.violation", source, str(violation))
-
-
-def _topic(topic: str) -> tuple[str, str]:
-    place = filter_parts(topic)
-    if "+" in place[0] or "#" in place[0]:
-        raise Misuse(f"{topic}: a topic, not a filter with wildcards")
-    return place

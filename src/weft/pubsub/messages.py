@@ -19,11 +19,15 @@ BODY_BYTES_MAX = 268_435_455
 
 
 class Publication(Message, frozen=True, gc=False):
-    """``member``: its publisher is in ``pub``, where a signal can reach it when things change."""
+    """``member``: its publisher is in ``pub``, where a signal can reach it when things change.
+
+    ``number`` is another for each publication of a broker, so that it arrives once where several filters match.
+    """
 
     topic: str
     body: bytes
     member: bool
+    number: int
 
 
 class Signal(Message, frozen=True, gc=False):

@@ -72,6 +72,10 @@ class Nodes:
         """Whatever is not out of the ring yet, the home first."""
         return list(self._nodes)
 
+    @property
+    def is_full(self) -> bool:
+        return len(self._nodes) >= self._settings.subscriptions_max
+
     def wanted(self, key: Key) -> int:
         """How many want ``key``."""
         node = self._nodes.get(key)
@@ -95,7 +99,7 @@ class Nodes:
         if node is not None:
             node.wanted += 1
             return
-        if len(self._nodes) >= self._settings.subscriptions_max:
+        if self.is_full:
             raise Misuse(f"more than {self._settings.subscriptions_max} filters and segments at one broker")
         self._nodes[key] = _Node(1)
         self._join(now, key, out)

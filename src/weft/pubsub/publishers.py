@@ -24,7 +24,7 @@ from weft.core.machine import Outbox
 from weft.core.rand import Rng
 from weft.core.timers import Timers
 from weft.overlay.api import Found, Missed, NeighbourChanged, Query, Ref
-from weft.overlay.keys import ALM, OFM, PUB, Key, filter_parts
+from weft.overlay.keys import ALM, OFM, PUB, Key
 from weft.pubsub.boundary import (
     LISTENING,
     Place,
@@ -40,6 +40,7 @@ from weft.pubsub.messages import Compare, Compared, Publication, Report, Signal,
 from weft.pubsub.nodes import Nodes
 from weft.pubsub.port import Port
 from weft.pubsub.settings import Settings
+from weft.pubsub.shapes import reaches
 
 
 class Idle(msgspec.Struct, frozen=True, gc=False):
@@ -108,7 +109,7 @@ class Publishers:
         publisher.last = now
         publisher.count += 1
         key = self._nodes.key(place, PUB)
-        if not publisher.member and publisher.count >= self._settings.join_after:
+        if not publisher.member and publisher.count >= self._settings.join_after and not self._nodes.is_full:
             publisher.member = True
             self._nodes.want(now, key, out)
         return publisher.sends or not self._nodes.is_in(key)
@@ -217,7 +218,7 @@ class Publishers:
         if publisher is None or not publisher.edge or publisher.sends or event.origin == self._node:
             return
         place, payload = place_of(event.key), event.payload
-        if isinstance(payload, Publication) and payload.member and filter_parts(payload.topic) == place:
+        if isinstance(payload, Publication) and payload.member and reaches(payload.topic, place):
             assert publisher.answer is not None, "at the edge the answer is known"
             self._count("repaired.i", place, out)
             out.send(event.origin, Signal(place, publisher.answer))

@@ -18,7 +18,13 @@ class Settings(msgspec.Struct, frozen=True):
     """The first comparison after being suspended: a signal to resume may have overtaken the one to suspend."""
     rejoin_s: float = 5.0
     """How long after the overlay gave up a join it is tried again."""
+    announce_s: float = 60.0
+    """How often a live shape is announced to all brokers: one multicast for each shape with wildcards; there are few."""
+    expire_s: float = 210.0
+    """A shape that was not announced for so long is not live: three announcements may be lost."""
+    shapes_max: int = 1_024
+    """Live shapes that a broker knows; past it new ones are counted and not published to."""
     publishers_max: int = 65_536
-    """Topics whose publishers are remembered; past it, publications go from outside, and nothing is remembered."""
+    """Places whose publishers are remembered; past it, publications go from outside, and nothing is remembered."""
     subscriptions_max: int = 1_000_000
-    """(filter, segment) pairs that one broker holds."""
+    """Virtual nodes of one broker: past it a subscription is misuse, and publishers stay outside."""

@@ -42,39 +42,39 @@ def received(payload, key, origin=PEER, token=None) -> Received:
 
 def test_a_publication_arrives():
     stand = Stand()
-    stand.hear(received(Publication("a", b"x", True), stand.key))
+    stand.hear(received(Publication("a", b"x", True, 1), stand.key))
     assert stand.arrived() == [Arrived("a", b"x", PEER, 2)]
 
 
 def test_our_own_does_not_come_back():
     stand = Stand()
-    stand.hear(received(Publication("a", b"x", True), stand.key, US))
+    stand.hear(received(Publication("a", b"x", True, 1), stand.key, US))
     assert stand.arrived() == []
     assert stand.engine.counts["violation"] == 0
 
 
 def test_who_wants_an_answer_gets_none_but_is_not_left_waiting():
     stand = Stand()
-    stand.hear(received(Publication("a", b"x", True), stand.key, token=9))
+    stand.hear(received(Publication("a", b"x", True, 1), stand.key, token=9))
     assert ("reply", 9, None) in stand.overlay.calls
 
 
 def test_after_the_last_unsubscribe_nothing_arrives():
     stand = Stand()
     stand.engine.unsubscribe(0.0, "a", stand.out)
-    stand.hear(received(Publication("a", b"x", True), stand.key))
+    stand.hear(received(Publication("a", b"x", True, 1), stand.key))
     assert stand.arrived() == []
 
 
 @pytest.mark.parametrize(
     "event",
     [
-        received(Publication("b", b"x", True), topic_key("a", ALM, US)),
+        received(Publication("b", b"x", True, 1), topic_key("a", ALM, US)),
         received("hello", topic_key("a", ALM, US)),
         received(Signal(("L", "a"), 1), topic_key("a", ALM, US)),
         received(Signal(("L", "b"), 1), topic_key("a", PUB, US)),
         received(Signal(("L", "a"), 9), topic_key("a", PUB, US)),
-        received(Publication("a", b"x", True), topic_key("a", PUB, US)),
+        received(Publication("a", b"x", True, 1), topic_key("a", PUB, US)),
     ],
 )
 def test_what_does_not_belong_there_is_counted_and_goes_no_further(event):
@@ -93,12 +93,29 @@ def test_before_it_is_in_the_overlay_it_reaches_nobody():
 @pytest.mark.parametrize("topic", ["a/+", "#", "a/#"])
 def test_a_filter_is_no_topic(topic):
     stand = Stand()
-    for verb in (
-        lambda: stand.engine.subscribe(0.0, topic, stand.out),
-        lambda: stand.engine.publish(0.0, topic, b"", stand.out),
-    ):
-        with pytest.raises(Misuse, match="wildcards"):
-            verb()
+    with pytest.raises(Misuse, match="wildcards"):
+        stand.engine.publish(0.0, topic, b"", stand.out)
+
+
+def test_what_several_filters_match_arrives_once():
+    stand = Stand()
+    stand.engine.subscribe(0.0, "+", stand.out)
+    wild = topic_key("+", ALM, US)
+    stand.hear(Joined(wild, b""))
+    for number in (1, 2):
+        for key in (stand.key, wild):
+            stand.hear(received(Publication("a", b"x", True, number), key))
+    assert len(stand.arrived()) == 2
+
+
+def test_a_filter_with_wildcards_has_its_two_nodes_or_none():
+    full = Engine(US, FakeOverlay(), settings=Settings(subscriptions_max=2))
+    out = Outbox()
+    full.start(0.0, (), out)
+    with pytest.raises(Misuse, match="more than 2"):
+        full.subscribe(0.0, "+", out)
+    assert full.nodes.held == [full.nodes.home]
+    full.subscribe(0.0, "a", out)
 
 
 def test_nobody_subscribes_to_the_publishers():

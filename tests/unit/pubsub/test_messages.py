@@ -8,14 +8,16 @@ from weft.pubsub.messages import Publication, Signal, check_answer, check_place,
 
 
 def test_what_is_fine_passes():
-    publication = Publication("a/b", b"x", True)
+    publication = Publication("a/b", b"x", True, 1)
     assert check_publication(publication) is publication
     check_place(("L/L", "a\0b"))
     for answer in range(4):
         check_answer(answer)
 
 
-@pytest.mark.parametrize("payload", [None, b"x", Signal(("L", "a"), 0), Publication("é" * TOPIC_BYTES_MAX, b"", False)])
+@pytest.mark.parametrize(
+    "payload", [None, b"x", Signal(("L", "a"), 0), Publication("é" * TOPIC_BYTES_MAX, b"", False, 1)]
+)
 def test_what_is_no_publication(payload):
     with pytest.raises(Violation):
         check_publication(payload)

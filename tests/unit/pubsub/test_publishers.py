@@ -69,6 +69,16 @@ def test_past_the_bound_publications_go_from_outside():
     assert it.engine(3).counts["publishers.full"] == 3
 
 
+def test_a_broker_that_is_full_publishes_from_outside():
+    it = bench(join_after=1, subscriptions_max=2)
+    it.subscribe(2)
+    it.subscribe(3, topic="other")
+    bodies = [it.publish(3) for _ in range(3)]
+    it.wait()
+    assert [it.arrived[body] for body in bodies] == [{2: 1}] * 3
+    assert it.segment() == []
+
+
 def test_one_from_outside_that_nobody_wants_is_not_answered():
     it = bench(join_after=2)
     for _ in range(2):
