@@ -7,6 +7,7 @@ from weft.core.ids import NodeId
 from weft.core.machine import Event, Outbox
 from weft.overlay.keys import ALM, PUB, Key, filter_parts
 from weft.overlay.settings import Settings as OverlaySettings
+from weft.overlay.spread.messages import Scatter
 from weft.pubsub.boundary import place_of
 from weft.pubsub.engine import Arrived, Engine
 from weft.pubsub.messages import Signal
@@ -25,7 +26,7 @@ CALM = Settings(join_after=1, idle_s=NEVER_S, check_s=NEVER_S, check_first_s=NEV
 
 
 class Bench:
-    """``count`` brokers, numbered from 1; odd ones in one cluster, even ones in another."""
+    """``count`` brokers, numbered from 1; broker n is in cluster n modulo ``clusters``."""
 
     def __init__(
         self,
@@ -35,7 +36,9 @@ class Bench:
         quick: OverlaySettings = QUICK,
         seed: int = 1,
         faults: Faults | None = None,
+        clusters: int = 2,
     ) -> None:
+        self.clusters = clusters
         self.kind, self.settings, self.overlay_settings, self.seed = overlay, settings, quick, seed
         self.simulation = Simulation(seed, Uniform(0.005), faults)
         self.simulation.on_deliver = self._heard
@@ -49,7 +52,7 @@ class Bench:
     def life(self, number: int, run: int = 0) -> Engine:
         node = NodeId(number)
         overlay = make(self.kind, node, self.overlay_settings, self.seed, run)
-        return Engine(node, overlay, (f"c{number % 2}",), self.settings, self.seed, run)
+        return Engine(node, overlay, (f"c{number % self.clusters}",), self.settings, self.seed, run)
 
     def add(self, number: int) -> None:
         self.simulation.add(NodeId(number), self.life(number))
@@ -88,6 +91,23 @@ class Bench:
         self.arrived[body] = Counter()
         self.do(number, lambda engine, now, out: engine.publish(now, topic, body, out, reliable=reliable))
         return body
+
+    def way(self, number: int, topic: str = "t") -> tuple[bytes, list[tuple[NodeId, NodeId]]]:
+        """``number`` publishes; the body, and who sent it to whom."""
+        crossed: dict[int, tuple[NodeId, NodeId]] = {}
+
+        def look(simulation: Simulation) -> None:
+            for source, to, message in simulation.in_flight:
+                if type(message) is Scatter:
+                    crossed[id(message)] = source, to
+                    kept.append(message)
+
+        kept: list[Any] = []  # so that no other message gets the id of one that is over
+        self.simulation.observers.append(look)
+        body = self.publish(number, topic)
+        self.wait()
+        self.simulation.observers.remove(look)
+        return body, list(crossed.values())
 
     def publishers(self, *numbers: int, topic: str = "t") -> None:
         """Each of them is in ``pub`` after this."""

@@ -30,20 +30,6 @@ def checked(overlay) -> Bench:
     return Bench(overlay, 8, CHECKED, QUIET)
 
 
-def way(bench: Bench, number: int) -> tuple[bytes, set[tuple[int, int]]]:
-    """``number`` publishes; who sent the publication to whom."""
-    crossed: set[tuple[int, int]] = set()
-
-    def look(simulation):
-        crossed.update((s, t) for s, t, message in simulation.in_flight if type(message).__name__ == "Scatter")
-
-    bench.simulation.observers.append(look)
-    body = bench.publish(number)
-    bench.wait()
-    bench.simulation.observers.remove(look)
-    return body, crossed
-
-
 def test_5_3_1_segments_are_contiguous_and_beside_each_other(bench):
     """§5.3.1, figure 6: publishers of a topic are contiguous, so are its subscribers, and so are the two together."""
     for topic in OTHERS:
@@ -65,7 +51,7 @@ def test_5_3_2_a_publication_is_a_range_query_over_the_subscribers(bench):
         bench.subscribe(3, 5, topic=topic)
     bench.publishers(1, 4)
     bench.subscribe(2, 6, 7, 8)
-    body, crossed = way(bench, 4)
+    body, crossed = bench.way(4)
     assert bench.arrived[body] == {2: 1, 6: 1, 7: 1, 8: 1}
     assert {node for hop in crossed for node in hop} <= {1, 4, 2, 6, 7, 8}
 

@@ -138,6 +138,19 @@ def test_the_deadline_is_the_nearer_of_both():
     assert engine.deadline is None
 
 
+@pytest.mark.parametrize("overlay", ["suzaku", "skipgraph"])
+@pytest.mark.parametrize("publisher", [1, 5, 8])
+def test_a_publication_crosses_to_each_other_cluster_once(overlay, publisher):
+    """Cluster-first: with k clusters that hold subscribers, k − 1 messages between clusters, from a member of one."""
+    bench = Bench(overlay, 12, quick=QUIET, clusters=4)
+    bench.publishers(publisher)
+    bench.subscribe(*(number for number in range(1, 13) if number % 4 != 2))
+    body, sent = bench.way(publisher)
+    assert bench.arrived[body] == {number: 1 for number in range(1, 13) if number % 4 != 2 and number != publisher}
+    assert sum(source % 4 != to % 4 for source, to in sent) == 3 - 1
+    assert len(sent) == 9 - 1
+
+
 def test_a_broker_that_stops_is_out():
     bench = Bench("suzaku", 4, quick=QUIET)
     bench.subscribe(2)
