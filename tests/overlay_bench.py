@@ -14,7 +14,7 @@ from weft.core.errors import Violation
 from weft.core.ids import NodeId
 from weft.core.machine import Deliver, Message, Outbox, Send
 from weft.core.rand import Rng, mix
-from weft.overlay.api import Answered, Entry, Query, Received, Ref, Selected
+from weft.overlay.api import Answered, Entry, Missed, Query, Received, Ref, Selected
 from weft.overlay.contacts import Contacts
 from weft.overlay.hops import Hop, Hops
 from weft.overlay.keys import Key
@@ -196,6 +196,7 @@ class Bench:
         self.received: list[Received] = []
         self.answered: list[Answered] = []
         self.selected: list[Selected] = []
+        self.missed: list[Missed] = []
         self._agenda: list[tuple[float, int, Callable[[Outbox], None], NodeId]] = []
         self._order = count()
         self.load(self.ring)
@@ -323,6 +324,8 @@ class Bench:
             self.answered.append(event)
         elif isinstance(event, Selected):
             self.selected.append(event)
+        elif isinstance(event, Missed):
+            self.missed.append(event)
         elif isinstance(event, Received):
             self.received.append(event)
             if event.token is not None and self.reply_delay_s is not None:

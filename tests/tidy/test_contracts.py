@@ -16,6 +16,7 @@ OFFENCES = {
     "overlay/suzaku/sideways.py": ("import weft.overlay.skipgraph", "weft.overlay.suzaku.sideways -> weft.overlay.ski"),
     "overlay/ring/upward.py": ("import weft.overlay.suzaku", "weft.overlay.ring.upward -> weft.overlay.suzaku"),
     "pubsub/concrete.py": ("import weft.overlay.suzaku", "weft.pubsub.concrete -> weft.overlay.suzaku"),
+    "pubsub/protocol.py": ("import weft.mqtt", "weft.pubsub.protocol -> weft.mqtt"),
     "core/lazy.py": ("def clock():\n    import time\n    return time", "weft.core.lazy -> time"),
     "telemetry/threads.py": ("import threading", "weft.telemetry.threads -> threading"),
     "openflow/socketed.py": ("import socket", "weft.openflow.socketed -> socket"),

@@ -111,6 +111,17 @@ class Received(Event, frozen=True, gc=False):
     hops: int
 
 
+class Missed(Event, frozen=True, gc=False):
+    """A query met nobody in a piece of its range: ``key``, ours, is the greatest below it, and its right neighbour is beyond.
+
+    So a publication for an empty segment is certain to meet whoever stands at that segment's border (RELAY §5.3.6).
+    """
+
+    key: Key
+    payload: Any
+    origin: NodeId
+
+
 class Answered(Event, frozen=True, gc=False):
     """A query with answers is over: their reduction, how many keys gave one, and the sub-ranges that nobody answered for."""
 
@@ -161,6 +172,7 @@ __all__ = [
     "Joined",
     "Left",
     "Message",
+    "Missed",
     "NeighbourChanged",
     "Overlay",
     "Query",

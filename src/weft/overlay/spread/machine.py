@@ -16,7 +16,7 @@ from weft.core.errors import Misuse, Violation
 from weft.core.ids import NodeId
 from weft.core.limits import LEVELS_MAX, TTL_HOPS
 from weft.core.machine import Handlers, Message, Outbox, TimerHandlers
-from weft.overlay.api import Answered, Query, Received, Ref
+from weft.overlay.api import Answered, Missed, Query, Received, Ref
 from weft.overlay.contacts import Contacts
 from weft.overlay.hops import Hops
 from weft.overlay.keys import EVERYTHING
@@ -189,6 +189,9 @@ class Spread:
             plan = self._planner.plan(now, errand.asked, part)
             for ref in plan.mine:
                 self._visit(now, errand, ref, out)
+            if not errand.asked.census:
+                for key in plan.missed:
+                    out.deliver(Missed(key, errand.asked.payload, errand.asked.origin))
             for onward in plan.parts:
                 outgoing.setdefault(onward.to.node, []).append(onward)
             for stuck in plan.stuck:

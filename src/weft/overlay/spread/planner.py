@@ -22,11 +22,15 @@ from weft.overlay.spread.tables import Tables
 
 
 class Plan(NamedTuple):
-    """``mine`` deliver, ``parts`` travel, ``stuck`` wait: all that is known of them is a node that does not answer."""
+    """``mine`` deliver, ``parts`` travel, ``stuck`` wait: all that is known of them is a node that does not answer.
+
+    ``missed``: our keys whose right neighbour lies beyond a piece that begins after them: nobody is in it.
+    """
 
     mine: list[Ref]
     parts: list[Part]
     stuck: list[Part]
+    missed: list[Key]
 
 
 class Way(Enum):
@@ -47,7 +51,7 @@ class Planner:
 
     def plan(self, now: float, asked: Asked, part: Part) -> Plan:
         mine = self._contacts.own_inside(*part.piece)
-        plan = Plan(mine, [], [])
+        plan = Plan(mine, [], [], [])
         if not mine:
             self._plan_outside(now, asked, part, plan)
             return plan
@@ -70,6 +74,7 @@ class Planner:
         if below is not None:
             first = self._tables.neighbours(below.key)[1]
             if first.key not in part.piece and between(below.key, part.piece.low, first.key):
+                plan.missed.append(below.key)
                 return
         left = None if below is None else below.key
         gap = self._fill(now, Gap(part.piece, left, None if above is None else above.key))
@@ -85,6 +90,10 @@ class Planner:
         way = self.route(now, part.piece)
         if way is Way.STRANDED:
             plan.stuck.append(part)
+        elif way is Way.EMPTY:
+            floor = self._contacts.floor(part.piece.low, now)
+            assert floor is not None, "who says that a piece is empty stands below it"
+            plan.missed.append(floor.key)
         elif isinstance(way, Ref):
             silent = way.node == self._node or self._contacts.is_shunned(way.node, now)
             (plan.stuck if silent else plan.parts).append(Part(way, part.piece, part.level))

@@ -5,7 +5,7 @@ import pytest
 from overlay_bench import Bench
 from weft.core.errors import Misuse
 from weft.core.limits import TTL_HOPS
-from weft.overlay.api import Condition, Query, Ref
+from weft.overlay.api import Condition, Missed, Query, Ref
 from weft.overlay.keys import EVERYTHING, KeyRange, after, number_key
 from weft.overlay.spread.messages import Asked, Astray, Gather, Part, Returned, Scatter
 
@@ -82,6 +82,22 @@ def test_an_empty_range_elsewhere_is_found_out_by_its_floor():
     bench.run()
     assert (bench.answered[0].keys, bench.answered[0].missing) == (0, ())
     assert bench.scatters()[-1][1] == K[20].broker
+
+
+@pytest.mark.parametrize("sender", [1, 21])
+def test_who_stands_below_an_empty_range_is_told_what_was_for_it(sender):
+    """RELAY §5.3.6 (i): a publication for nobody is certain to meet the rendezvous point."""
+    bench = Bench("suzaku", K)
+    bench.multicast(sender, Query(KeyRange(after(K[20]), K[21]), "for nobody"))
+    bench.run()
+    assert bench.missed == [Missed(K[20], "for nobody", sender)]
+
+
+def test_a_range_with_somebody_in_it_is_not_missed():
+    bench = Bench("skipgraph", K)
+    bench.multicast(1, Query(KeyRange(K[20], after(K[21])), ""))
+    bench.run()
+    assert bench.missed == []
 
 
 def test_a_key_at_the_low_end_is_inside():

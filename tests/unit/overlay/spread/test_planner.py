@@ -45,7 +45,7 @@ def test_below_all_keys_the_floor_is_the_last():
 def test_alone_in_the_ring_everything_else_is_empty():
     bench = Bench("suzaku", K[:1])
     assert planner(bench, 1).route(0.0, KeyRange(K[1], K[2])) is Way.EMPTY
-    assert plan(bench, 1, KeyRange(K[0], K[2])) == Plan([Ref(K[0], 1, 1)], [], [])
+    assert plan(bench, 1, KeyRange(K[0], K[2])) == Plan([Ref(K[0], 1, 1)], [], [], [])
 
 
 def test_a_neighbour_that_does_not_answer_is_gone_round_or_waited_for():
@@ -59,7 +59,7 @@ def test_a_neighbour_that_does_not_answer_is_gone_round_or_waited_for():
 def test_the_right_neighbour_says_that_a_gap_is_empty_whatever_older_entries_say():
     bench = Bench("suzaku", K)
     bench.brokers[5].rows[K[4]].right = Ref(K[7], 8, 1)
-    assert plan(bench, 5, KeyRange(K[4], K[6])) == Plan([Ref(K[4], 5, 1)], [], [])
+    assert plan(bench, 5, KeyRange(K[4], K[6])) == Plan([Ref(K[4], 5, 1)], [], [], [])
 
 
 def test_first_is_used_when_no_entry_is_left():
