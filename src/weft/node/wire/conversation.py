@@ -75,6 +75,8 @@ class Conversation:
         self.out: list[bytes] = []
         self.state = State.OPENING
         self.ended: Ended | None = None
+        self.was_used = False
+        """The mesh has used it for messages."""
         self._handshake = handshake
         self._settings = settings
         self._owner = owner

@@ -6,7 +6,7 @@ the highest number is the one to use. The other is retired: its BYE is its last 
 Whoever dials and finds a link there already ends the new connection before it is proved, so nothing changes.
 
 *Queues.* A message waits with its pair, not with a connection, so it survives a change of connection. Bounds and what is
-dropped first are in ``settings``; each drop is counted. A message to a broker that cannot be reached is dropped, as in a network.
+dropped first are in ``settings``; each drop is counted. A message to a broker that cannot be reached is lost, as in a network.
 
 *Book.* Where brokers are reached, with the incarnation that said so: told to each new link, passed on when it is news.
 """
@@ -275,6 +275,7 @@ class Mesh:
             old.retire(now)
             self.dirty[old] = None
         if link is not None:
+            link.was_used = True
             self.wanted.pop(pair.node, None)
             self.dirty[link] = None
             for page in self._all_pages():
