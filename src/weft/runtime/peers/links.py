@@ -69,7 +69,7 @@ class Links:
         self._tls = tls
         self._loop = asyncio.get_running_loop()
         self._links: dict[Conversation, PeerLink] = {}
-        self._listening: list[socket.socket] = []
+        self._listening: list[tuple[socket.socket, asyncio.Task[None]]] = []
         self._shaking = 0
         self._is_awake = False
         self._timer: asyncio.TimerHandle | None = None
@@ -81,8 +81,7 @@ class Links:
         """Accept on ``host`` ("": all addresses); the port that was given, which for 0 is any that is free."""
         found = bind(Endpoint("weft", host, port), f"weft://{host}:{port}", BACKLOG)
         for each in found:
-            self._listening.append(each)
-            self.tasks.spawn(self._accept(each), f"peers on {host}:{port}")
+            self._listening.append((each, self.tasks.spawn(self._accept(each), f"peers on {host}:{port}")))
         return int(found[0].getsockname()[1])
 
     async def dial(self, address: Address) -> PeerLink | None:
@@ -112,7 +111,10 @@ class Links:
 
     async def close(self) -> None:
         """Say bye, write what is left, close all."""
-        for each in self._listening:
+        for _, accepting in self._listening:
+            accepting.cancel()
+        await asyncio.gather(*(accepting for _, accepting in self._listening), return_exceptions=True)
+        for each, _ in self._listening:
             each.close()
         self.mesh.close(now())
         self.flush()
@@ -210,7 +212,7 @@ class Links:
     # -------------------------------------------------------------------------------------------------- accepting
 
     async def _accept(self, listening: socket.socket) -> None:
-        while listening.fileno() >= 0:
+        while True:
             try:
                 peer, address = await self._loop.sock_accept(listening)
             except OSError as error:

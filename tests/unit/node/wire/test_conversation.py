@@ -1,6 +1,8 @@
 """One connection: silence, pauses, frames that may not be. The other side's frames are made by hand where it lies."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from meshed import Pipe, Side, join, settle
 from weft.node.wire.conversation import State
@@ -109,3 +111,17 @@ def test_a_stranger_gets_nowhere(bad):
     assert one.mesh.counts["refused.malformed"] == 1
     one.mesh.receive(0.0, conversation, bad)  # whatever else it says is not heard
     assert one.mesh.counts["refused.malformed"] == 1
+
+
+@given(
+    st.lists(st.binary(max_size=40) | st.builds(frame, st.integers(0, 12), st.binary(max_size=40)), max_size=6),
+    st.booleans(),
+)
+def test_no_bytes_raise(pieces, is_open):
+    """Before the proofs and after them; what has not ended the link has left it in order."""
+    one, _, pipe = opened()
+    conversation = pipe.ends[0] if is_open else join(one, Side(3)).ends[0]
+    for piece in pieces:
+        one.mesh.receive(1.0, conversation, piece)
+    assert conversation.is_over or conversation.ended is None
+    assert is_open or not one.mesh.has_link(3)

@@ -56,6 +56,29 @@ def test_of_two_that_dial_at_once_one_connection_stays(order):
     assert (len(one.heard), len(other.heard)) == (before[0] + 1, before[1] + 1)
 
 
+@given(st.lists(st.tuples(st.sampled_from(["dial", "move", "cut"]), st.integers(0, 7), st.integers(0, 1)), max_size=40))
+def test_whoever_dials_and_whatever_breaks_both_use_the_same_connection(steps):
+    """Once all has been said: either both have a link, and it is the same, or one more try makes it so."""
+    sides = (Side(1), Side(2))
+    pipes: list[Pipe] = []
+    for what, which, end in steps:
+        if what == "dial":
+            pipes.append(join(sides[end], sides[1 - end]))
+        elif pipes:
+            pipe = pipes[which % len(pipes)]
+            if what == "cut":
+                pipe.ends[end].lost(0.0, "cut")
+                pipe.waiting[end].clear()
+            else:
+                pipe.move(0.0)
+    settle(*pipes)
+    pipes.append(join(sides[0], sides[1]))
+    settle(*pipes)
+    used = [side.mesh.pairs[other].link for side, other in zip(sides, (2, 1), strict=True)]
+    assert [pipe for pipe in pipes if set(used) == set(pipe.ends)] == [pipes[number] for number in alive(*pipes)]
+    assert len(alive(*pipes)) == 1
+
+
 @pytest.mark.parametrize(("first", "second"), [(1, 2), (2, 1)])
 def test_who_dials_and_has_a_link_already_changes_nothing(first, second):
     one, other = Side(first), Side(second)
