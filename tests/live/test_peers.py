@@ -19,6 +19,7 @@ from weft.node.wire.frames import HEAD_BYTES, HELLO, MESSAGE, REFUSED, frame
 from weft.node.wire.handshake import Identity, Trust
 from weft.node.wire.settings import Settings
 from weft.overlay.hops import HopAck
+from weft.runtime.peers import links
 from weft.runtime.peers.dialing import Dialing
 from weft.runtime.peers.links import Links
 from weft.runtime.peers.seeds import Seeds
@@ -378,6 +379,42 @@ def test_a_file_of_seeds_may_change(tmp_path: Path) -> None:
             file.write_text(f"{one.address}\nnonsense\n{two.address} # new\n", encoding="utf-8")
             await until(lambda: linked(two, three))
             assert any("seeds:2" in key[1] for key in three.mesh.notices._said)
+
+    run(scene())
+
+
+def test_a_bug_of_ours_costs_the_link_that_met_it() -> None:
+    async def scene() -> None:
+        async with brokers() as make:
+            one = make(1)
+            two, three = make(2, one.address), make(3, one.address)
+            await until(lambda: linked(one, two) and linked(one, three))
+            old = one.mesh.pairs[two.node].link
+            hear, one.mesh._heard = one.mesh._heard, lambda *_: {}["bug"]
+            two.send(1, 5)
+            await until(lambda: one.mesh.pairs[two.node].link is not old)
+            one.mesh._heard = hear
+            await talk(one, three)
+
+    run(scene())
+
+
+def test_strangers_are_bounded_in_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(links, "OPENING_MAX", 2)
+
+    async def scene() -> None:
+        async with brokers() as make:
+            one = make(1)
+            held = [await asyncio.open_connection("127.0.0.1", one.port) for _ in range(2)]
+            await until(lambda: one.sockets() == 2)
+            reader, writer = await asyncio.open_connection("127.0.0.1", one.port)
+            with contextlib.suppress(ConnectionError):
+                assert await reader.read() == b""
+            assert one.mesh.counts["refused.connection"] == 1
+            for _, each in [*held, (reader, writer)]:
+                each.close()
+            two = make(2, one.address)
+            await talk(one, two)
 
     run(scene())
 

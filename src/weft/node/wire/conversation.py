@@ -33,6 +33,9 @@ from weft.node.wire.frames import (
 from weft.node.wire.handshake import REASONS, Channel, Handshake, Hello, Refused
 from weft.node.wire.settings import Settings
 
+WAITING_MAX = 1_024
+"""Frames of our own (answers to pings, pages of the book) that may wait for a peer that does not read."""
+
 
 class State(Enum):
     OPENING = "opening"
@@ -131,7 +134,8 @@ class Conversation:
         elif kind == MESSAGE:
             self._owner.on_message(now, self, body)
         elif kind == PING:
-            self._say(frame(PONG))
+            if len(self.out) < WAITING_MAX:  # whoever asks without reading the answers gets no more of them
+                self._say(frame(PONG))
         elif kind == PONG:
             pass
         elif kind == ADOPTED and len(body) == 8:
@@ -181,8 +185,12 @@ class Conversation:
         """Say that this is the connection to use from now on."""
         self._say(frame(ADOPTED, number.to_bytes(8, "big")))
 
-    def say_book(self, body: bytes) -> None:
-        self._say(frame(BOOK, body))
+    def say_book(self, now: float, body: bytes) -> None:
+        """A page of the book. A link that has left out one would never hear of it again, so it ends instead."""
+        if len(self.out) < WAITING_MAX:
+            self._say(frame(BOOK, body))
+        else:
+            self.end(now, Ended("it does not read"))
 
     def retire(self, now: float) -> None:
         """Nothing more will be said here; what is under way is still heard."""

@@ -204,7 +204,7 @@ class Mesh:
             pair.incarnation = hello.incarnation
             pair.number = 0
             self._use(now, pair, None)
-        self._learn([Place(hello.node, hello.incarnation, hello.addresses)])
+        self._learn(now, [Place(hello.node, hello.incarnation, hello.addresses)])
         if self.identity.node < hello.node:
             self._number += 1
             pair.number = self._number
@@ -241,7 +241,7 @@ class Mesh:
             check_addresses(place.addresses)
             if not 0 < place.node <= NODE_ID_MAX or not 0 <= place.incarnation < 1 << 62:
                 raise Violation("nobody's place")
-        self._learn(places)
+        self._learn(now, places)
 
     def on_bye(self, now: float, conversation: Conversation) -> None:
         """The pair's queue waits for the next connection."""
@@ -279,7 +279,7 @@ class Mesh:
             self.wanted.pop(pair.node, None)
             self.dirty[link] = None
             for page in self._all_pages():
-                link.say_book(page)
+                link.say_book(now, page)
         if (old is None) is not (link is None):
             self.on_change(now, pair.node, link is not None)
 
@@ -317,7 +317,7 @@ class Mesh:
         high = self.settings.queues_bytes
         self.is_pressed = self.queued > (high // 2 if self.is_pressed else high)
 
-    def _learn(self, places: list[Place] | tuple[Place, ...]) -> None:
+    def _learn(self, now: float, places: list[Place] | tuple[Place, ...]) -> None:
         """Take what is news into the book, and pass it on."""
         news = []
         for place in places:
@@ -334,10 +334,9 @@ class Mesh:
             news.append(place)
         if news:
             page = msgspec.msgpack.encode(news)
-            for pair in self.pairs.values():
-                if pair.link is not None:
-                    pair.link.say_book(page)
-                    self.dirty[pair.link] = None
+            for link in [pair.link for pair in self.pairs.values() if pair.link is not None]:
+                link.say_book(now, page)
+                self.dirty[link] = None
 
     def _all_pages(self) -> Iterator[bytes]:
         places = list(self.book.values())

@@ -74,6 +74,8 @@ class Links:
         self._is_awake = False
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = 0.0
+        self._has_new = False
+        """There is a connection that the timer does not know of."""
 
     # ------------------------------------------------------------------------------------------------ from above
 
@@ -140,6 +142,7 @@ class Links:
             return None
         conversation = self.mesh.connect(now(), channel, os.urandom(NONCE_BYTES))
         self._links[conversation] = link
+        self._has_new = True
         self.wake()
         return conversation
 
@@ -192,7 +195,13 @@ class Links:
             self._loop.call_later(CLOSE_GRACE_S, link.transport.abort)
 
     def _arm(self) -> None:
-        """One timer for whatever is due first; if it fires early because something moved away, it is armed anew."""
+        """One timer for whatever is due first; if it fires early because something moved away, it is armed anew.
+
+        What comes to be due earlier than it was (a retired connection) is seen with the next ping, a few seconds late.
+        """
+        if self._timer is not None and not self._has_new:
+            return
+        self._has_new = False
         deadline = self.mesh.deadline
         if deadline is None:
             return

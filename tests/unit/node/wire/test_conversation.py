@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from meshed import Pipe, Side, join, settle
-from weft.node.wire.conversation import State
+from weft.node.wire.conversation import WAITING_MAX, State
 from weft.node.wire.frames import ADOPTED, BYE, HELLO, MESSAGE, PING, PROOF, frame
 from weft.node.wire.settings import Settings
 from weft.overlay.hops import HopAck
@@ -74,6 +74,12 @@ def test_our_own_pause_is_not_held_against_the_peer():
     assert one.changes == [(2, True)]
     settle(pipe, now=500.0)
     assert pipe.ends[0].state is State.OPEN
+
+
+def test_who_asks_and_does_not_read_gets_no_more_answers():
+    one, _, pipe = opened()
+    one.mesh.receive(1.0, pipe.ends[0], frame(PING) * (WAITING_MAX + 500))
+    assert len(pipe.ends[0].out) == WAITING_MAX
 
 
 @pytest.mark.parametrize(

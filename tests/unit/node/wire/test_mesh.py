@@ -1,11 +1,15 @@
 """One connection per pair however they were dialled, queues with their bounds, the book."""
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from meshed import Pipe, Side, join, settle
 from weft.core.ids import NodeId
+from weft.node.wire.conversation import WAITING_MAX
+from weft.node.wire.frames import BOOK, frame
+from weft.node.wire.mesh import PAGE_ENTRIES, Place
 from weft.node.wire.settings import Settings
 from weft.overlay.api import Ref
 from weft.overlay.hops import HopAck
@@ -211,6 +215,39 @@ def test_everybody_learns_where_everybody_is():
     assert fourth.mesh.book[NodeId(2)].addresses == ("h2:1",)
     third.mesh.send(0.0, NodeId(4), HopAck(1))
     assert list(third.mesh.wanted) == [4]
+
+
+def test_who_does_not_read_the_book_loses_the_link_and_gets_all_of_it_with_the_next():
+    hub, deaf, gossip = Side(1), Side(2), Side(3)
+    pipes = [join(deaf, hub), join(gossip, hub)]
+    settle(*pipes)
+    for incarnation in range(WAITING_MAX + 1):
+        place = Place(NodeId(9), incarnation, ("h9:1",))
+        hub.mesh.receive(0.0, pipes[1].ends[1], frame(BOOK, msgspec.msgpack.encode([place])))
+        hub.mesh.take(pipes[1].ends[1])
+    assert not hub.mesh.has_link(NodeId(2))
+    assert pipes[0].ends[1].ended.why == "it does not read"
+    settle(join(Side(2, incarnation=2), hub), *pipes)
+    assert hub.mesh.has_link(NodeId(2))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"junk",
+        msgspec.msgpack.encode([(0, 1, ())]),
+        msgspec.msgpack.encode([(5, -1, ())]),
+        msgspec.msgpack.encode([(5, 1, ("h:1",) * 9)]),
+        msgspec.msgpack.encode([(5, 1, ())] * (PAGE_ENTRIES + 1)),
+    ],
+)
+def test_a_page_that_is_none_ends_the_link(page):
+    one, other = Side(1), Side(2)
+    pipe = join(one, other)
+    settle(pipe)
+    one.mesh.receive(0.0, pipe.ends[0], frame(BOOK, page))
+    assert one.mesh.counts["refused.malformed"] == 1
+    assert NodeId(5) not in one.mesh.book
 
 
 def test_the_number_of_peers_is_bounded_and_the_absent_make_room():
