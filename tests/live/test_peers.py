@@ -19,6 +19,7 @@ from weft.node.wire.frames import HEAD_BYTES, HELLO, MESSAGE, REFUSED, frame
 from weft.node.wire.handshake import Identity, Trust
 from weft.node.wire.settings import Settings
 from weft.overlay.hops import HopAck
+from weft.overlay.spread.messages import Gather
 from weft.runtime.peers import links
 from weft.runtime.peers.dialing import Dialing
 from weft.runtime.peers.links import Links
@@ -462,7 +463,7 @@ def test_a_peer_that_does_not_read_fills_its_queue_and_nothing_else() -> None:
             (deaf,) = two.links._links.values()
             deaf.transport.pause_reading()
             while one.mesh.counts["dropped.full"] == 0:
-                one.send(2, *range(10_000))
+                one.links.send(two.node, Gather(1, b"x" * 50_000, 0, ()))
                 await turn(0.0)
             assert one.mesh.pairs[two.node].queued <= small.queue_bytes_max
             await talk(one, three)
