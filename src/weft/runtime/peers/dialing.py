@@ -22,7 +22,7 @@ LOOK_S = 30.0
 """How often seeds are looked up anew."""
 
 REACH_TRIES = 6
-"""With the default waits: gives up after some 8 s, when the overlay has long found a way around."""
+"""With the default waits: gives up after some 12 s; where nothing answers at all, ``DIAL_S`` later with each try."""
 
 
 class Dialing:
