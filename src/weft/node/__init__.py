@@ -6,4 +6,5 @@ Never  I/O; protocol logic of its own.
 
 Glossary
     config   the one configuration, a section for each layer, each defined by the layer itself
+    wire     what brokers say to each other, as bytes
 """
