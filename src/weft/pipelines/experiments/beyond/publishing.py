@@ -24,9 +24,11 @@ COLUMNS = {
     "false": float,
     "longest": float,
     "mean_path": float,
+    "cut": float,
 }
 """Means over the publications of a run: multicasts, messages, of them to brokers that have no key in the range; deliveries
-that match and that do not; and hops to whoever matches, the most and the mean.
+that match and that do not; hops to whoever matches, the most and the mean; and how many that match are not reached, because a
+copy that has come over ``TTL_HOPS`` messages is dropped.
 """
 
 PUBLICATIONS = 100
@@ -81,13 +83,13 @@ def _cost(scheme: Scheme, matching: list[Longs], publications: Longs, senders: L
     return queries, messages, relays, matched, delivered - matched, *_paths(paths)
 
 
-def _paths(paths: Sequence[Ints | Longs]) -> tuple[float, float]:
-    """Mean over publications of the longest, and over all deliveries; 0 if nobody wanted any of them."""
-    some = [depths for depths in paths if depths.size]
+def _paths(paths: Sequence[Ints | Longs]) -> tuple[float, float, float]:
+    """Mean over publications of the longest, and over all deliveries, 0 if nobody was reached; and of who was not reached."""
+    cut = float(np.mean([np.count_nonzero(depths < 0) for depths in paths])) if paths else 0.0
+    some = [depths[depths >= 0] for depths in paths if (depths >= 0).any()]
     if not some:
-        return 0.0, 0.0
-    assert min(int(depths.min()) for depths in some) >= 0, "somebody who matches was not reached"
-    return float(np.mean([depths.max() for depths in some])), float(np.concatenate(some).mean())
+        return 0.0, 0.0, cut
+    return float(np.mean([depths.max() for depths in some])), float(np.concatenate(some).mean()), cut
 
 
 def _flood(keys: int, matching: list[Longs], senders: Longs, seed: int) -> tuple[float, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from weft.core.limits import TTL_HOPS
 from weft.pipelines.experiments.beyond.filters import SHAPES, WORDS
 from weft.pipelines.experiments.beyond.publishing import COLUMNS, published
 from weft.pipelines.experiments.claims import Claim
@@ -81,6 +82,16 @@ CLAIMS = (
         paper=None,
         ours=lambda tables: float(POSSIBLE),
         why="computed, not run: what the catalogue saves",
+    ),
+    *(
+        Claim(
+            what=f"matches that the hop limit cuts off, by {scheme}, per publication, in the worst run",
+            source="overlay §5",
+            paper=None,
+            ours=_worst(scheme, lambda rows: rows["cut_max"]),
+            why=f"a copy is dropped after {TTL_HOPS} messages; in a few of the largest overlays the deepest way is longer",
+        )
+        for scheme in ("shapes", "prefixes", "flooding")
     ),
     *(
         Claim(what=what, source="beyond", paper=None, ours=ours, why="the question is ours")
