@@ -90,10 +90,9 @@ def show(name: Name, as_json: Json = False) -> None:
     )
     typer.echo(f"Here: {' '.join(experiment.setting.split())}\n")
     for scale in Scale:
-        runs = len(experiment.grid(scale)) * experiment.repeats[scale]
         most = max(experiment.memory_mb(point) for point in experiment.grid(scale))
-        typer.echo(f"  --scale {scale.value:6} {runs:7,} runs, up to {most:,.0f} MB each")
-    typer.echo("\nParameters: " + ", ".join(experiment.grid(Scale.SMALL)[0]))
+        typer.echo(f"  --scale {scale.value:6} {experiment.planned(scale):7,} runs, up to {most:,.0f} MB each")
+    typer.echo("\nParameters: " + ", ".join(experiment.parameters))
     typer.echo("Compared with:")
     for claim in experiment.claims:
         paper = "nothing published" if claim.paper is None else f"{claim.paper} {claim.unit}".strip()
@@ -183,9 +182,9 @@ def _described(experiment: "Experiment") -> dict[str, object]:
         "name": experiment.name,
         "paper": experiment.paper,
         "title": experiment.title,
-        "parameters": {name: type(value).__name__ for name, value in experiment.grid(Scale.SMALL)[0].items()},
+        "parameters": {name: kind.__name__ for name, kind in experiment.parameters.items()},
         "columns": {name: kind.__name__ for name, kind in experiment.columns.items()},
-        "runs": {scale.value: len(experiment.grid(scale)) * experiment.repeats[scale] for scale in Scale},
+        "runs": {scale.value: experiment.planned(scale) for scale in Scale},
     }
 
 
@@ -210,7 +209,7 @@ def _run(experiments: "Sequence[Experiment]", options: "Options", as_json: bool)
 
         def tell(told: Told) -> None:
             rate = f"{told.rate:.1f}/s"
-            progress.update(bars[told.experiment], total=told.total, completed=told.done, rate=rate, visible=True)
+            progress.update(bars[told.name], total=told.total, completed=told.done, rate=rate, visible=True)
 
         for step in run(experiments, options, tell):
             if isinstance(step, Started):

@@ -3,13 +3,11 @@
 ``rows`` is null where the run failed, and ``error`` says why.
 """
 
-from collections.abc import Mapping
-
 import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from weft.pipelines.experiments.experiment import Experiment, Scale
+from weft.pipelines.experiments.experiment import Experiment
 
 SCHEMA_VERSION = 1
 
@@ -26,17 +24,12 @@ PLANNED = pa.schema(
 """What is to be run: the point as JSON."""
 
 
-def parameters(experiment: Experiment) -> Mapping[str, type]:
-    """Names and types of the points."""
-    return {name: type(value) for name, value in experiment.grid(Scale.SMALL)[0].items()}
-
-
 def runs_arrow(experiment: Experiment) -> pa.Schema:
     row = pa.struct([pa.field(name, _ARROW[kind]) for name, kind in experiment.columns.items()])
     return pa.schema(
         [
             pa.field("key", pa.string(), nullable=False),
-            *(pa.field(name, _ARROW[kind], nullable=False) for name, kind in parameters(experiment).items()),
+            *(pa.field(name, _ARROW[kind], nullable=False) for name, kind in experiment.parameters.items()),
             pa.field("seed", pa.int64(), nullable=False),
             pa.field("rows", pa.list_(row)),
             pa.field("error", pa.string()),

@@ -10,6 +10,7 @@ import pytest
 from weft.cli.exits import Code, run
 from weft.cli.main import app
 
+# What is refused by the pipeline needs it to be there; listing and showing must not.
 SPARK = pytest.mark.skipif(find_spec("pyspark") is None, reason="weft[spark] is not installed")
 NAMES = ["saps-fig8", "relay-fig10", "select-table3", "shg-structure", "migrate-fig8", "beyond-churn"]
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from weft.core.errors import Misuse
@@ -17,7 +16,7 @@ from weft.pipelines.experiments.scale import Scale
 from weft.pipelines.experiments.summaries import Summary
 from weft.pipelines.experiments.table import Table
 
-__all__ = ["Experiment", "Point", "Rows", "Scale", "Tables", "Value", "column", "points"]
+__all__ = ["Experiment", "Point", "Rows", "Scale", "Tables", "Value", "points"]
 
 Value = int | float | str | bool
 Point = Mapping[str, Value]
@@ -59,6 +58,15 @@ class Experiment:
     memory_mb: Callable[[Point], float] = lambda point: MEMORY_MB
     """The most that one run needs, so that a scale that does not fit is refused before it starts."""
 
+    @property
+    def parameters(self) -> dict[str, type]:
+        """Names and types of the points."""
+        return {name: type(value) for name, value in self.grid(Scale.SMALL)[0].items()}
+
+    def planned(self, scale: Scale) -> int:
+        """How many runs there are."""
+        return len(self.grid(scale)) * self.repeats[scale]
+
     def check(self, rows: Rows) -> int:
         """How many rows; raises Misuse if they are not what ``columns`` says."""
         if set(rows) != set(self.columns):
@@ -75,8 +83,3 @@ def points(**axes: Sequence[Value]) -> list[dict[str, Value]]:
     for name, values in axes.items():
         found = [{**point, name: value} for point in found for value in values]
     return found
-
-
-def column(values: Any) -> npt.NDArray[Any]:
-    """Anything row-like as a column."""
-    return np.asarray(values)

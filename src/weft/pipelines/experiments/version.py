@@ -16,7 +16,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from weft.pipelines.experiments.experiment import Experiment, Point
-from weft.pipelines.experiments.scale import Scale
 
 ROOT = "weft"
 DIGITS = 16
@@ -27,9 +26,10 @@ _DESCRIBING = {f"{_HERE}.{name}" for name in ("experiment", "claims", "scale", "
 def version_of(experiment: Experiment) -> str:
     """The hash of all source that the experiment's rows depend on, and of their form."""
     sources = _closure(experiment.model.__module__)
-    point = experiment.grid(Scale.SMALL)[0]
-    form = [sorted((name, type(value).__name__) for name, value in point.items())]
-    form.append(sorted((name, kind.__name__) for name, kind in experiment.columns.items()))
+    form = [
+        sorted((name, kind.__name__) for name, kind in kinds.items())
+        for kinds in (experiment.parameters, experiment.columns)
+    ]
     total = hashlib.sha256(json.dumps(form).encode())
     for name in sorted(sources):
         total.update(name.encode() + b"\0" + sources[name].read_bytes() + b"\0")

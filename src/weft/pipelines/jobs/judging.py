@@ -54,7 +54,7 @@ def judge(spark: SparkSession, experiment: Experiment, scale: Scale, results: Re
         scale,
         tables,
         Cost(
-            planned=len(experiment.grid(scale)) * experiment.repeats[scale],
+            planned=experiment.planned(scale),
             runs=cost.runs,
             failed=cost.failed,
             error=cost.error or "",

@@ -1,4 +1,4 @@
-"""How far a sweep is, from Spark's own status tracker: tasks that have ended, and so runs; told about once a second."""
+"""How far a sweep is, from Spark's own status tracker: tasks that have ended, and so runs; told about twice a second."""
 
 import threading
 import time
@@ -15,7 +15,7 @@ INTERVAL_S = 0.5
 class Told(NamedTuple):
     """``done`` of ``total`` runs are there after ``seconds``."""
 
-    experiment: str
+    name: str
     done: int
     total: int
     seconds: float
@@ -24,16 +24,12 @@ class Told(NamedTuple):
     def rate(self) -> float:
         return self.done / self.seconds if self.seconds > 0 else 0.0
 
-    @property
-    def left_s(self) -> float | None:
-        return (self.total - self.done) / self.rate if self.done else None
-
 
 @contextmanager
 def watched(spark: SparkSession, name: str, runs: int, tasks: int, tell: Callable[[Told], None]) -> Iterator[None]:
     """While the block runs, ``tell`` hears how far its job is."""
     context = spark.sparkContext
-    context.setJobGroup(name, f"weft experiment {name}: {runs} runs in {tasks} tasks", interruptOnCancel=True)
+    context.setJobGroup(name, f"weft {name}: {runs} runs in {tasks} tasks", interruptOnCancel=True)
     begun, ended = time.monotonic(), threading.Event()
 
     def look() -> None:

@@ -86,8 +86,8 @@ class Results:
                 staged.replace(mark)
             yield
 
-    def folder(self, experiment: Experiment, version: str | None = None) -> Path:
-        return self.out / "runs" / f"experiment={experiment.name}" / f"version={version or version_of(experiment)}"
+    def folder(self, experiment: Experiment) -> Path:
+        return self.out / "runs" / f"experiment={experiment.name}" / f"version={version_of(experiment)}"
 
     def others(self, experiment: Experiment) -> list[str]:
         """Versions that are there and are not ours."""

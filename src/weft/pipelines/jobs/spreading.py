@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import msgspec
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
 from weft.pipelines.jobs.progress import Told, watched
 from weft.pipelines.jobs.session import reachable, session
@@ -25,32 +24,22 @@ def spread(
     tell: Callable[[Told], None],
 ) -> list[R]:
     """``work(item, *rest)`` for each item, in their order."""
-    reachable(master)
-    spark = session(master, name="weft", ui=False)
-    try:
-        return _spread(spark, work, answer, items, rest, tell)
-    finally:
-        spark.stop()
 
-
-def _spread(
-    spark: SparkSession,
-    work: Callable[..., R],
-    answer: type[R],
-    items: Sequence[Any],
-    rest: tuple[Any, ...],
-    tell: Callable[[Told], None],
-) -> list[R]:
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for which in batch.column(0).to_pylist():
                 said = msgspec.msgpack.encode(work(items[which], *rest))
                 yield pa.RecordBatch.from_pydict({"item": [which], "answer": [said]})
 
-    numbers = spark.createDataFrame([(which,) for which in range(len(items))], "item int")
-    answers = numbers.repartitionById(len(items), "item").mapInArrow(run, "item long, answer binary")
-    with watched(spark, work.__name__, len(items), len(items), tell):
-        rows = sorted(answers.collect())
+    reachable(master)
+    spark = session(master, name="weft", ui=False)
+    try:
+        numbers = spark.createDataFrame([(which,) for which in range(len(items))], "item int")
+        answers = numbers.repartitionById(len(items), "item").mapInArrow(run, "item long, answer binary")
+        with watched(spark, work.__name__, len(items), len(items), tell):
+            rows = sorted(answers.collect())
+    finally:
+        spark.stop()
     return [msgspec.msgpack.decode(row.answer, type=answer, dec_hook=_made) for row in rows]
 
 

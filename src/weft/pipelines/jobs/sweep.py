@@ -76,7 +76,7 @@ def sweep(
         results.drop(experiment)
     wanted = planned(spark, experiment, scale)
     todo = tasks(wanted.join(done(results.runs(spark, experiment)), "key", "left_anti"), experiment.per_task).cache()
-    count, total = todo.count(), len(experiment.grid(scale)) * experiment.repeats[scale]
+    count = todo.count()
     run_id = f"{time.time_ns():x}"
     master, cores = spark.sparkContext.master or "", spark.sparkContext.defaultParallelism
 
@@ -122,7 +122,7 @@ def sweep(
     cost = costs(runs).collect()[0]
     new = count - cost.failed
     seconds = note(new, cost.failed) if count else time.monotonic() - begun
-    return Outcome(total, new, cost.failed, cost.error or "", seconds)
+    return Outcome(experiment.planned(scale), new, cost.failed, cost.error or "", seconds)
 
 
 def _forgive(frame: DataFrame) -> None:

@@ -21,6 +21,8 @@ from weft.pipelines.experiments.experiment import Experiment, Point, Rows
 from weft.pipelines.schemas import SCHEMA_VERSION, runs_arrow
 
 ERROR_CHARACTERS_MAX = 2_000
+_REFS = Path("/proc/self/clear_refs")
+_STATUS = Path("/proc/self/status")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +83,6 @@ def _executor() -> str:
     """Which executor this is: a standalone worker gives each a folder of its own, named by its number."""
     here = Path.cwd()
     return f"{socket.gethostname()}/{here.name}" if here.parent.name.startswith("app-") else socket.gethostname()
-
-
-_REFS = Path("/proc/self/clear_refs")
-_STATUS = Path("/proc/self/status")
 
 
 def _forget_peak() -> None:

@@ -2,6 +2,7 @@
 
 import sys
 from importlib import import_module
+from typing import ClassVar
 
 import pytest
 
@@ -14,14 +15,11 @@ class Described:
     """As much of an experiment as a version is made from."""
 
     name = "trial"
+    parameters: ClassVar = {"size": int}
 
     def __init__(self, model, **columns):
         self.model = model
         self.columns = columns
-
-    @staticmethod
-    def grid(scale):
-        return [{"size": 1}]
 
 
 @pytest.fixture
